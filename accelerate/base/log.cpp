@@ -1,0 +1,105 @@
+#include "accelerate/base/log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+
+namespace accelerate {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kLevelNames = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
+
+/// What all loggers of the process share. Never destroyed, so that static objects may log on their way out.
+struct Shared {
+  std::mutex mutex;
+  LogContext context;
+  std::set<std::string> said_once;
+};
+
+Shared& shared() {
+  static auto* instance = new Shared;
+  return *instance;
+}
+
+void write_to_stderr(std::string_view line) {
+  while (!line.empty()) {
+    auto written = ::write(STDERR_FILENO, line.data(), line.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    line.remove_prefix(written);
+  }
+}
+
+}  // namespace
+
+LogLevel parse_log_level(std::string_view name) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  auto found = std::find(kLevelNames.begin(), kLevelNames.end(), upper);
+  if (found == kLevelNames.end()) {
+    fail("log level '", name, "' is unknown; it can be debug, info, warning, error or critical");
+  }
+  return static_cast<LogLevel>(found - kLevelNames.begin());
+}
+
+void set_log_context(LogContext context) {
+  std::lock_guard lock(shared().mutex);
+  shared().context = std::move(context);
+}
+
+LogContext log_context() {
+  std::lock_guard lock(shared().mutex);
+  return shared().context;
+}
+
+std::string format_log_line(LogLevel level, std::string_view name, std::string_view message, const LogContext& context) {
+  std::string line(kLevelNames[static_cast<size_t>(level)]);
+  line.append(":").append(name).append(":");
+  if (context.world_size > 1) line += "[RANK " + std::to_string(context.rank) + "] ";
+  line.append(message).append("\n");
+  return line;
+}
+
+void Logger::log(LogLevel level, std::string_view message, LogOptions options) const {
+  if (!is_enabled_for(level)) return;
+  auto context = log_context();
+  auto say = [&] { write_to_stderr(format_log_line(level, name_, message, context)); };
+  if (options.main_process_only) {
+    if (context.rank == 0) say();
+  } else if (options.in_order && context.barrier) {
+    for (int speaker = 0; speaker < context.world_size; ++speaker) {
+      if (speaker == context.rank) say();
+      context.barrier();
+    }
+  } else {
+    say();
+  }
+}
+
+void Logger::warning_once(std::string_view message, LogOptions options) const {
+  {
+    std::lock_guard lock(shared().mutex);
+    if (!shared().said_once.insert(name_ + ":" + std::string(message)).second) return;
+  }
+  warning(message, options);
+}
+
+Logger get_logger(std::string name, std::optional<LogLevel> level) {
+  if (!level) {
+    auto wanted = environment_variable("ACCELERATE_LOG_LEVEL");
+    level = wanted && !wanted->empty() ? parse_log_level(*wanted) : LogLevel::Warning;
+  }
+  return Logger(std::move(name), *level);
+}
+
+}  // namespace accelerate

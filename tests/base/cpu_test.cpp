@@ -1,0 +1,78 @@
+#include "accelerate/base/cpu.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "accelerate/base/scope.h"
+
+using namespace accelerate;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string cpuinfo(int packages, int cores, int threads) {
+  std::string text;
+  for (int package = 0; package < packages; ++package) {
+    for (int core = 0; core < cores; ++core) {
+      for (int thread = 0; thread < threads; ++thread) {
+        text += "processor\t: 0\nphysical id\t: " + std::to_string(package) + "\nsiblings\t: 9\ncore id\t\t: " +
+                std::to_string(core) + "\n\n";
+      }
+    }
+  }
+  return text;
+}
+
+void write(const fs::path& path, const std::string& text) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+TEST_CASE("hyper-threads of one core count once") {
+  for (int packages : {1, 2}) {
+    for (int cores : {1, 3, 4}) {
+      for (int threads : {1, 2}) CHECK(count_physical_cores(cpuinfo(packages, cores, threads)) == packages * cores);
+    }
+  }
+  CHECK(count_physical_cores("processor\t: 0\nBogoMIPS\t: 50.00\n") == 0);
+}
+
+TEST_CASE("the CPU quota is the smallest of a group and those above it") {
+  char pattern[] = "/tmp/control_groups_XXXXXX";
+  fs::path root = mkdtemp(pattern);
+  ScopeExit clean([&] { fs::remove_all(root); });
+
+  CHECK(control_group_cores(root, "/a/b") == std::nullopt);
+  write(root / "a/b/cpu.max", "max 100000\n");
+  CHECK(control_group_cores(root, "/a/b") == std::nullopt);
+  write(root / "a/cpu.max", "250000 100000\n");
+  CHECK(control_group_cores(root, "/a/b") == 3);
+  CHECK(control_group_cores(root, "/a") == 3);
+  CHECK(control_group_cores(root, "/") == std::nullopt);
+  write(root / "cpu.max", "50000 100000\n");
+  CHECK(control_group_cores(root, "/a/b") == 1);
+  CHECK(control_group_cores(root, "/not/mounted/here") == 1);
+}
+
+TEST_CASE("the CPU quota of the first version of control groups is read too") {
+  char pattern[] = "/tmp/control_groups_XXXXXX";
+  fs::path root = mkdtemp(pattern);
+  ScopeExit clean([&] { fs::remove_all(root); });
+
+  write(root / "cpu/docker/x/cpu.cfs_period_us", "100000\n");
+  write(root / "cpu/docker/x/cpu.cfs_quota_us", "-1\n");
+  CHECK(control_group_cores(root, "/docker/x") == std::nullopt);
+  write(root / "cpu/docker/x/cpu.cfs_quota_us", "200000\n");
+  CHECK(control_group_cores(root, "/docker/x") == 2);
+}
+
+TEST_CASE("this machine has at least one core, and no more are available than exist") {
+  CHECK(physical_cores() >= 1);
+  CHECK(available_cores() >= 1);
+  CHECK(available_cores() <= static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+}

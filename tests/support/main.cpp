@@ -1,0 +1,4 @@
+// The entry of every test binary.
+
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
