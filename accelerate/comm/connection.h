@@ -1,0 +1,50 @@
+#pragma once
+
+// The engine behind a Group of several ranks: c10d's process group and store. For the files that hand libtorch's own
+// algorithms a process group; everybody else talks to Group.
+
+#include <chrono>
+#include <string>
+
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+
+#include "accelerate/comm/group.h"
+
+namespace accelerate::comm {
+
+class Group::Connection {
+ public:
+  struct Options {
+    std::chrono::milliseconds timeout = std::chrono::minutes(30);
+    bool debug = false;
+    bool use_nccl = false;      // a second backend, for tensors on a CUDA device
+    std::string local_address;  // what peers connect to
+  };
+
+  /// Connects the ranks that share `store`. Collective.
+  Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options);
+
+  const c10::intrusive_ptr<c10d::ProcessGroup>& process_group() const { return process_group_; }
+  const Options& options() const { return options_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  /// Waits for a collective. What goes wrong is an Error that names this rank, the operation and the ranks that were missing.
+  void wait(const std::string& operation, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
+
+ private:
+  std::string missing_ranks(const std::string& operation);
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  c10::intrusive_ptr<c10d::ProcessGroup> process_group_;
+  Options options_;
+  int rank_;
+  int size_;
+  int64_t num_operations_ = 0;
+};
+
+/// Gives the group NCCL for CUDA tensors. Throws Error where libtorch was built without it.
+void add_nccl_backend(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& store,
+                      std::chrono::milliseconds timeout);
+
+}  // namespace accelerate::comm

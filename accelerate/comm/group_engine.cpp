@@ -1,0 +1,82 @@
+// Builds the process group of a job. The only file that sees gloo (gloo_headers/README.md).
+
+#include <thread>
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
+
+#include "accelerate/base/error.h"
+#include "accelerate/comm/connection.h"
+
+namespace accelerate::comm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Gloo = c10d::ProcessGroupGloo;
+
+c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const std::string& prefix, int rank, int size,
+                                   const Group::Connection::Options& options) {
+  auto gloo_options = Gloo::Options::create(options.timeout);
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+    gloo_options->devices.push_back(Gloo::createDeviceForInterface(interface));
+  } else {
+    gloo_options->devices.push_back(Gloo::createDeviceForHostname(options.local_address));
+  }
+  return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>(prefix, store), rank, size, gloo_options);
+}
+
+}  // namespace
+
+Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options)
+    : store_(std::move(store)), options_(std::move(options)), rank_(rank), size_(size) {
+  using BackendType = c10d::ProcessGroup::BackendType;
+  process_group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
+  c10::intrusive_ptr<c10d::Backend> backend = make_gloo(store_, "gloo", rank, size, options_);
+  if (options_.debug) {
+    // Compares every collective with those of the other ranks over a second group, the Reducer's included.
+    backend = c10::make_intrusive<c10d::ProcessGroupWrapper>(backend, make_gloo(store_, "check", rank, size, options_));
+  }
+  process_group_->setBackend(c10::DeviceType::CPU, BackendType::GLOO, backend);
+  process_group_->setDefaultBackend(BackendType::GLOO);
+  process_group_->setGroupName("accelerate");
+  if (options_.use_nccl) add_nccl_backend(*process_group_, store_, options_.timeout);
+}
+
+void Group::Connection::wait(const std::string& operation,
+                             const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
+  ++num_operations_;
+  auto begin = Clock::now();
+  try {
+    start()->wait();
+  } catch (const std::exception& error) {
+    std::chrono::duration<double> elapsed = Clock::now() - begin;
+    std::string cause = error.what();
+    cause = cause.substr(0, cause.find("\nException raised from"));
+    fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
+         missing_ranks(operation), cause);
+  }
+}
+
+std::string Group::Connection::missing_ranks(const std::string& operation) {
+  // A rank that is alive and waits for the same operation fails as we do and says so here; who does not, was not there.
+  try {
+    auto key = [&](int rank) { return "failed/" + std::to_string(num_operations_) + "/" + std::to_string(rank); };
+    store_->set(key(rank_), std::vector<uint8_t>(operation.begin(), operation.end()));
+    std::string missing;
+    auto deadline = Clock::now() + std::chrono::seconds(1);
+    for (int rank = 0; rank < size_; ++rank) {
+      while (!store_->check({key(rank)}) && Clock::now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      if (!store_->check({key(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    if (!missing.empty()) return "these ranks did not take part: " + missing + ". ";
+  } catch (const std::exception&) {
+    return "rank 0, which hosts the job's store, is gone. ";
+  }
+  return "";
+}
+
+}  // namespace accelerate::comm

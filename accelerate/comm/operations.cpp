@@ -1,0 +1,42 @@
+#include "accelerate/comm/operations.h"
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::comm {
+
+ReduceOperation parse_reduce_operation(std::string_view name) {
+  if (name == "sum") return ReduceOperation::Sum;
+  if (name == "mean") return ReduceOperation::Mean;
+  if (name == "max") return ReduceOperation::Max;
+  if (name == "none") return ReduceOperation::None;
+  fail("reduce: the reduction is '", name, "'; it can be sum, mean, max or none");
+}
+
+at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOperation operation, double scale) {
+  if (operation == ReduceOperation::None) return tensor;
+  auto result = tensor.detach().clone();
+  switch (operation) {
+    case ReduceOperation::Sum: group.all_reduce(result, Reduction::Sum); break;
+    case ReduceOperation::Mean: group.all_reduce(result, Reduction::Mean); break;
+    default: group.all_reduce(result, Reduction::Max);
+  }
+  return scale == 1.0 ? result : result * scale;
+}
+
+at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first) {
+  if (dim >= tensor.dim() || dim < -tensor.dim() || group.size() == 1) return tensor;
+  if (dim < 0) dim += tensor.dim();
+  auto longest = torch::tensor({tensor.size(dim)}, torch::kLong);
+  group.all_reduce(longest, Reduction::Max);
+  auto length = longest.item<int64_t>();
+  if (length == tensor.size(dim)) return tensor;
+  auto sizes = tensor.sizes().vec();
+  sizes[dim] = length;
+  auto padded = torch::full(sizes, pad_index, tensor.options());
+  padded.narrow(dim, pad_first ? length - tensor.size(dim) : 0, tensor.size(dim)).copy_(tensor);
+  return padded;
+}
+
+}  // namespace accelerate::comm

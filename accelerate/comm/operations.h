@@ -1,0 +1,77 @@
+#pragma once
+
+// Collectives on any nest of tensors, and on objects.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accelerate/comm/group.h"
+#include "accelerate/tensors/archive.h"
+#include "accelerate/tensors/nest.h"
+
+namespace accelerate::comm {
+
+/// "sum", "mean", "max" or "none"; throws Error for another word.
+enum class ReduceOperation { Sum, Mean, Max, None };
+ReduceOperation parse_reduce_operation(std::string_view name);
+
+at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOperation operation, double scale);
+at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first);
+
+/// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
+/// one process too.
+template <class T>
+T gather(const T& nest, const Group& group) {
+  return tensors::map_tensors(nest, [&](const at::Tensor& tensor) { return group.all_gather(tensor); });
+}
+
+/// Reduces over ranks and multiplies by `scale`; never in place. None returns the tensors as they are.
+template <class T>
+T reduce(const T& nest, const Group& group, std::string_view reduction = "mean", double scale = 1.0) {
+  auto operation = parse_reduce_operation(reduction);
+  return tensors::map_tensors(
+      nest, [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, operation, scale); });
+}
+
+/// Overwrites every tensor with that of rank `from_process`.
+template <class T>
+T broadcast(T nest, const Group& group, int from_process = 0) {
+  tensors::for_each_tensor(nest, [&](at::Tensor& tensor) { group.broadcast(tensor, from_process); });
+  return nest;
+}
+
+struct PadOptions {
+  int64_t dim = 0;
+  double pad_index = 0;
+  bool pad_first = false;  // padding before the data instead of after it
+};
+
+/// Pads each tensor along `dim` to the longest of all ranks, so that it can be gathered. A tensor without that dim stays.
+template <class T>
+T pad_across_processes(const T& nest, const Group& group, const PadOptions& options = {}) {
+  return tensors::map_tensors(nest, [&](const at::Tensor& tensor) {
+    return pad_tensor(tensor, group, options.dim, options.pad_index, options.pad_first);
+  });
+}
+
+/// The lists of all ranks, one after the other. With one process, the list itself.
+template <class T>
+std::vector<T> gather_object(const std::vector<T>& objects, const Group& group) {
+  if (group.size() == 1) return objects;
+  std::vector<T> all;
+  for (const auto& bytes : group.all_gather_bytes(tensors::pack(objects))) {
+    for (auto& object : tensors::unpack<std::vector<T>>(bytes)) all.push_back(std::move(object));
+  }
+  return all;
+}
+
+/// Replaces `objects` by those of rank `from_process`.
+template <class T>
+void broadcast_object_list(std::vector<T>& objects, const Group& group, int from_process = 0) {
+  if (group.size() == 1) return;
+  auto mine = group.rank() == from_process ? tensors::pack(objects) : std::string();
+  objects = tensors::unpack<std::vector<T>>(group.broadcast_bytes(std::move(mine), from_process));
+}
+
+}  // namespace accelerate::comm

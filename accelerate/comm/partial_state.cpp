@@ -1,0 +1,148 @@
+#include "accelerate/comm/partial_state.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include <ATen/DeviceAccelerator.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "accelerate/base/cpu.h"
+#include "accelerate/base/environment.h"
+#include "accelerate/base/log.h"
+#include "accelerate/comm/connection.h"
+#include "accelerate/comm/process_environment.h"
+#include "accelerate/comm/rendezvous.h"
+#include "accelerate/comm/sockets.h"
+
+namespace accelerate::comm {
+
+struct PartialState::Shared {
+  ProcessEnvironment process;
+  DistributedType type = DistributedType::No;
+  at::Device device = at::kCPU;
+  std::string backend;
+  Group group;
+};
+
+namespace {
+
+// Ranks of a job may start minutes apart, when nodes boot or programs load data first, but not half an hour.
+constexpr auto kStartTimeout = std::chrono::minutes(5);
+
+std::mutex current_mutex;
+int num_joined = 0;  // counts the times this process met its ranks, so that a second meeting has keys of its own
+
+at::Device choose_device(bool cpu, int local_rank) {
+  if (auto name = environment_variable("ACCELERATE_TORCH_DEVICE")) return at::Device(*name);
+  auto accelerator = cpu ? std::nullopt : at::accelerator::getAccelerator();
+  if (!accelerator || at::accelerator::deviceCount() == 0) return at::kCPU;
+  auto index = static_cast<at::DeviceIndex>(local_rank % at::accelerator::deviceCount());
+  at::accelerator::setDeviceIndex(index);
+  return at::Device(*accelerator, index);
+}
+
+void choose_num_threads(const ProcessEnvironment& process) {
+  auto wanted = environment_integer({"OMP_NUM_THREADS"});
+  if (wanted && *wanted > 0) return;
+  at::set_num_threads(std::max(1, physical_cores() / process.local_world_size));
+}
+
+Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
+  Group::Connection::Options connection;
+  connection.timeout = options.timeout.value_or(use_nccl ? std::chrono::minutes(10) : std::chrono::minutes(30));
+  connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
+  connection.use_nccl = use_nccl;
+  connection.local_address =
+      process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
+
+  auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
+  auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
+  auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, open_store(process, start_timeout));
+  verify_job(*store, process, start_timeout);
+  return Group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
+}
+
+}  // namespace
+
+const char* to_string(DistributedType type) {
+  switch (type) {
+    case DistributedType::MultiCpu: return "MULTI_CPU";
+    case DistributedType::MultiGpu: return "MULTI_GPU";
+    default: return "NO";
+  }
+}
+
+ProcessFirst::ProcessFirst(Group group, bool first) : group_(std::move(group)), first_(first) {
+  if (!first_) group_.barrier("main_process_first");
+}
+
+ProcessFirst::~ProcessFirst() {
+  if (!first_) return;
+  try {
+    group_.barrier("main_process_first");
+  } catch (const std::exception& error) {
+    get_logger("accelerate").warning(error.what(), {.main_process_only = false});
+  }
+}
+
+// Never destroyed: at the end of the process other ranks may still be reading from the store, and libtorch's threads must not
+// outlive what they use.
+std::shared_ptr<const PartialState::Shared>& PartialState::current() {
+  static auto* shared = new std::shared_ptr<const Shared>();
+  return *shared;
+}
+
+PartialState::PartialState(const PartialStateOptions& options) {
+  std::lock_guard lock(current_mutex);
+  if (!current()) {
+    auto shared = std::make_shared<Shared>();
+    shared->process = read_process_environment();
+    bool cpu = options.cpu || environment_flag("ACCELERATE_USE_CPU", false);
+    shared->device = choose_device(cpu, shared->process.local_rank);
+    if (shared->process.world_size > 1) {
+      bool gpu = shared->device.is_cuda();
+      shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
+      shared->backend = gpu ? "nccl" : "gloo";
+      if (!gpu) choose_num_threads(shared->process);
+      shared->group = connect(shared->process, options, gpu);
+    }
+    auto group = shared->group;
+    set_log_context({.rank = shared->process.rank,
+                     .local_rank = shared->process.local_rank,
+                     .world_size = shared->process.world_size,
+                     .barrier = [group] { group.barrier("log in order"); }});
+    current() = std::move(shared);
+  }
+  shared_ = current();
+}
+
+bool PartialState::initialized() {
+  std::lock_guard lock(current_mutex);
+  return current() != nullptr;
+}
+
+void PartialState::reset() {
+  std::lock_guard lock(current_mutex);
+  current().reset();
+  set_log_context({});
+}
+
+int PartialState::num_processes() const { return shared_->group.size(); }
+int PartialState::process_index() const { return shared_->group.rank(); }
+int PartialState::local_process_index() const { return shared_->process.local_rank; }
+DistributedType PartialState::distributed_type() const { return shared_->type; }
+const std::string& PartialState::backend() const { return shared_->backend; }
+at::Device PartialState::device() const { return shared_->device; }
+const Group& PartialState::group() const { return shared_->group; }
+
+std::string PartialState::describe() const {
+  std::ostringstream text;
+  text << "Distributed environment: DistributedType." << to_string(distributed_type());
+  if (!backend().empty()) text << "  Backend: " << backend();
+  text << "\nNum processes: " << num_processes() << "\nProcess index: " << process_index()
+       << "\nLocal process index: " << local_process_index() << "\nDevice: " << device() << "\n";
+  return text.str();
+}
+
+}  // namespace accelerate::comm

@@ -1,0 +1,134 @@
+#pragma once
+
+// Who this process is: its rank, its device, and the group of all ranks.
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <c10/core/Device.h>
+
+#include "accelerate/comm/group.h"
+#include "accelerate/comm/split.h"
+
+namespace accelerate::comm {
+
+enum class DistributedType { No, MultiCpu, MultiGpu };
+
+/// The name in configuration files: NO, MULTI_CPU, MULTI_GPU.
+const char* to_string(DistributedType type);
+
+struct PartialStateOptions {
+  bool cpu = false;  // stay on the CPU although there is a GPU; so does ACCELERATE_USE_CPU=1
+  std::optional<std::chrono::milliseconds> timeout;  // of every collective; 30 minutes, 10 with NCCL
+};
+
+/// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an exception
+/// lets the others in too.
+class [[nodiscard]] ProcessFirst {
+ public:
+  ProcessFirst(Group group, bool first);
+  ProcessFirst(const ProcessFirst&) = delete;
+  ProcessFirst& operator=(const ProcessFirst&) = delete;
+  ~ProcessFirst();
+
+ private:
+  Group group_;
+  bool first_;
+};
+
+/// A process joins its job once: the first PartialState reads the launcher's variables, meets the other ranks and connects to
+/// them (collective); later ones are cheap handles to the same state, which lives until reset() or the end of the process.
+class PartialState {
+ public:
+  explicit PartialState(const PartialStateOptions& options = {});
+
+  static bool initialized();
+
+  /// Leaves the job. Handles that are still around keep their connection; the next PartialState meets the ranks anew.
+  static void reset();
+
+  int num_processes() const;
+  int process_index() const;
+  int local_process_index() const;
+  bool is_main_process() const { return process_index() == 0; }
+  bool is_local_main_process() const { return local_process_index() == 0; }
+  bool is_last_process() const { return process_index() == num_processes() - 1; }
+  bool use_distributed() const { return num_processes() > 1; }
+  DistributedType distributed_type() const;
+  const std::string& backend() const;  // "gloo", "nccl", or empty in one process
+  at::Device device() const;
+  bool debug() const { return group().debug(); }
+  const Group& group() const;
+
+  void wait_for_everyone() const { group().barrier("wait_for_everyone"); }
+  ProcessFirst main_process_first() const { return ProcessFirst(group(), is_main_process()); }
+  ProcessFirst local_main_process_first() const { return ProcessFirst(group(), is_local_main_process()); }
+
+  /// The function wrapped so that it runs on the named process only; elsewhere the call does nothing. A result comes as an
+  /// optional.
+  template <class Function>
+  auto on_main_process(Function function) const { return only_if(is_main_process(), std::move(function)); }
+  template <class Function>
+  auto on_local_main_process(Function function) const { return only_if(is_local_main_process(), std::move(function)); }
+  template <class Function>
+  auto on_last_process(Function function) const { return only_if(is_last_process(), std::move(function)); }
+  template <class Function>
+  auto on_process(Function function, int process_index) const {
+    return only_if(this->process_index() == process_index, std::move(function));
+  }
+  template <class Function>
+  auto on_local_process(Function function, int local_process_index) const {
+    return only_if(this->local_process_index() == local_process_index, std::move(function));
+  }
+
+  /// Writes its arguments, separated by blanks, as one line; on one process of each machine.
+  template <class... Parts>
+  void print(const Parts&... parts) const {
+    if (!is_local_main_process()) return;
+    std::ostringstream line;
+    const char* separator = "";
+    ((line << std::exchange(separator, " ") << parts), ...);
+    std::cout << line.str() + "\n" << std::flush;
+  }
+
+  /// This rank's part of a vector, tensor (rows), Batch or map of them. With `apply_padding` all parts are as long, the last
+  /// item being repeated.
+  template <class T>
+  T split_between_processes(const T& items, bool apply_padding = false) const {
+    return split_between(items, process_index(), num_processes(), apply_padding);
+  }
+
+  /// The lines that `accelerate test` and bug reports show.
+  std::string describe() const;
+
+ private:
+  struct Shared;
+  static std::shared_ptr<const Shared>& current();
+
+  template <class Function>
+  static auto only_if(bool here, Function function) {
+    return [here, function = std::move(function)](auto&&... args) mutable {
+      using Result = std::invoke_result_t<Function&, decltype(args)...>;
+      if constexpr (std::is_void_v<Result>) {
+        if (here) function(std::forward<decltype(args)>(args)...);
+      } else {
+        return here ? std::optional<Result>(function(std::forward<decltype(args)>(args)...)) : std::nullopt;
+      }
+    };
+  }
+
+  std::shared_ptr<const Shared> shared_;
+};
+
+}  // namespace accelerate::comm
+
+namespace accelerate {
+using comm::DistributedType;
+using comm::PartialState;
+}  // namespace accelerate

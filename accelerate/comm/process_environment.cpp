@@ -1,0 +1,112 @@
+#include "accelerate/comm/process_environment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <initializer_list>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::comm {
+
+namespace {
+
+int parse(const std::string& name, const std::string& text) {
+  int value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail("the environment variable ", name, " is '", text, "'; it has to be a whole number");
+  }
+  return value;
+}
+
+/// The first variable of the list that holds a number of at least zero.
+std::optional<int> first_number(const Lookup& lookup, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    auto text = lookup(name);
+    if (!text || text->empty()) continue;
+    int value = parse(name, *text);
+    if (value >= 0) return value;
+  }
+  return std::nullopt;
+}
+
+/// Number of tasks on one node, from Slurm's "2(x3),1" (two on each of three nodes, one on the fourth). Nodes of one job
+/// that differ make the local world unknown to a task, so the first number is what all share.
+int slurm_tasks_per_node(const std::string& text) { return parse("SLURM_STEP_TASKS_PER_NODE", text.substr(0, text.find_first_of("(,"))); }
+
+/// "gpu[03-07,09],login" -> "gpu03".
+std::string first_host(const std::string& node_list) {
+  auto bracket = node_list.find('[');
+  if (bracket == std::string::npos || node_list.find(',') < bracket) return node_list.substr(0, node_list.find(','));
+  auto number_end = node_list.find_first_of("-,]", bracket);
+  return node_list.substr(0, bracket) + node_list.substr(bracket + 1, number_end - bracket - 1);
+}
+
+/// A step that srun started; a batch script sees SLURM_PROCID too but is alone.
+void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
+  auto tasks = lookup("SLURM_STEP_NUM_TASKS");
+  auto rank = lookup("SLURM_PROCID");
+  if (!tasks || !rank || parse("SLURM_STEP_NUM_TASKS", *tasks) <= 1) return;
+  process.distributed = true;
+  process.world_size = parse("SLURM_STEP_NUM_TASKS", *tasks);
+  process.rank = parse("SLURM_PROCID", *rank);
+  process.local_rank = parse("SLURM_LOCALID", lookup("SLURM_LOCALID").value_or("0"));
+  process.local_world_size = slurm_tasks_per_node(lookup("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks));
+  process.main_address = first_host(lookup("SLURM_STEP_NODELIST").value_or("127.0.0.1"));
+  auto job = lookup("SLURM_JOB_ID").value_or("0");
+  process.main_port = 20000 + parse("SLURM_JOB_ID", job) % 10000;  // jobs that share a node get ports of their own
+  process.run_id = "slurm-" + job + "." + lookup("SLURM_STEP_ID").value_or("0");
+}
+
+}  // namespace
+
+ProcessEnvironment read_process_environment(const Lookup& lookup) {
+  ProcessEnvironment process;
+  auto rank = first_number(lookup, {"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK"});
+  auto world = first_number(lookup, {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"});
+  auto local_rank =
+      first_number(lookup, {"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"});
+  auto local_world = first_number(
+      lookup, {"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"});
+
+  if (rank || world) {
+    process.distributed = true;
+    process.rank = rank.value_or(0);
+    process.world_size = world.value_or(1);
+    process.local_world_size = local_world.value_or(process.world_size);
+    process.local_rank = local_rank.value_or(process.rank % std::max(process.local_world_size, 1));
+    process.run_id = lookup("TORCHELASTIC_RUN_ID").value_or("none");
+    if (auto restarts = lookup("TORCHELASTIC_RESTART_COUNT")) process.run_id += "." + *restarts;
+  } else {
+    read_slurm_step(lookup, process);
+  }
+
+  if (process.world_size < 1) fail("WORLD_SIZE is ", process.world_size, "; it has to be at least 1");
+  if (process.rank >= process.world_size) {
+    fail("RANK is ", process.rank, " but WORLD_SIZE is ", process.world_size, "; ranks count from 0 to WORLD_SIZE - 1");
+  }
+  if (process.local_rank >= process.local_world_size) {
+    fail("LOCAL_RANK is ", process.local_rank, " but LOCAL_WORLD_SIZE is ", process.local_world_size,
+         "; local ranks count from 0 to LOCAL_WORLD_SIZE - 1");
+  }
+
+  auto address = lookup("MASTER_ADDR");
+  if (address && !address->empty()) process.main_address = *address;
+  else if (!process.one_machine() && process.run_id.rfind("slurm-", 0) != 0) {
+    fail("this job has ", process.world_size, " ranks of which ", process.local_world_size,
+         " are on this machine, but MASTER_ADDR is not set; export the address of rank 0's machine as MASTER_ADDR");
+  }
+  if (auto port = lookup("MASTER_PORT"); port && !port->empty()) process.main_port = parse("MASTER_PORT", *port);
+  if (auto fd = lookup("ACCELERATE_STORE_FD"); fd && process.rank == 0) process.store_fd = parse("ACCELERATE_STORE_FD", *fd);
+  process.agent_store = lookup("TORCHELASTIC_USE_AGENT_STORE").value_or("False") == "True";
+  return process;
+}
+
+ProcessEnvironment read_process_environment() {
+  return read_process_environment([](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value ? std::optional<std::string>(value) : std::nullopt;
+  });
+}
+
+}  // namespace accelerate::comm

@@ -1,0 +1,37 @@
+#pragma once
+
+// Which rank this process is, read from what its launcher left in the environment: ours, torchrun, Open MPI, Intel MPI and
+// MPICH (PMI), MVAPICH or Slurm. Torch-free and pure but for the environment.
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace accelerate::comm {
+
+struct ProcessEnvironment {
+  int rank = 0;
+  int world_size = 1;
+  int local_rank = 0;
+  int local_world_size = 1;
+  bool distributed = false;  // a launcher set a rank, even if it is the only one
+
+  std::string main_address = "127.0.0.1";  // where rank 0 is
+  int main_port = 29500;
+  std::optional<int> store_fd;  // rank 0: a socket that the launcher has already bound to main_port
+  bool agent_store = false;     // torchrun hosts the store; rank 0 does not
+  std::string run_id;           // tells jobs and restarts of one job apart
+
+  bool one_machine() const { return local_world_size == world_size; }
+};
+
+using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
+
+/// Reads the variables through `lookup`. Throws Error when they contradict each other (rank outside of the world, several
+/// machines without an address) or are not numbers.
+ProcessEnvironment read_process_environment(const Lookup& lookup);
+
+/// The same from this process's environment.
+ProcessEnvironment read_process_environment();
+
+}  // namespace accelerate::comm

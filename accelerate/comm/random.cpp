@@ -1,0 +1,40 @@
+#include "accelerate/comm/random.h"
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::comm {
+
+void set_seed(uint64_t seed, const Group& group, const SeedOptions& options) {
+  if (options.device_specific) seed += static_cast<uint64_t>(group.rank());
+  torch::manual_seed(seed);
+  if (options.deterministic) at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
+}
+
+void synchronize_rng_state(at::Generator& generator, const Group& group) {
+  if (group.size() == 1) return;
+  if (!generator.defined()) fail("synchronize_rng_states: there is no generator to synchronise; pass one");
+  auto state = generator.get_state().contiguous();
+  group.broadcast(state);
+  generator.set_state(state);
+}
+
+void synchronize_rng_states(const std::vector<std::string>& kinds, const Group& group, at::Generator generator) {
+  for (const auto& kind : kinds) {
+    if (kind == "torch") {
+      auto cpu = at::detail::getDefaultCPUGenerator();
+      synchronize_rng_state(cpu, group);
+    } else if (kind == "cuda") {
+      if (!torch::cuda::is_available()) continue;
+      auto cuda = at::globalContext().defaultGenerator(at::Device(at::kCUDA));
+      synchronize_rng_state(cuda, group);
+    } else if (kind == "generator") {
+      synchronize_rng_state(generator, group);
+    } else {
+      fail("synchronize_rng_states: the kind is '", kind, "'; it can be torch, cuda or generator");
+    }
+  }
+}
+
+}  // namespace accelerate::comm

@@ -1,0 +1,111 @@
+#include "accelerate/comm/rendezvous.h"
+
+#include <thread>
+
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/version.h"
+#include "accelerate/comm/sockets.h"
+
+namespace accelerate::comm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string text_of(c10d::Store& store, const std::string& key) {
+  auto bytes = store.get(key);
+  return {bytes.begin(), bytes.end()};
+}
+
+std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+std::string describe(const ProcessEnvironment& process) {
+  return "world size " + std::to_string(process.world_size) + ", run id '" + process.run_id + "', accelerate " + kVersion;
+}
+
+/// Tells all ranks why the job cannot start, then throws it here.
+[[noreturn]] void refuse(c10d::Store& store, const std::string& reason) {
+  store.set("refused", bytes_of(reason));
+  throw Error(reason);
+}
+
+void throw_if_refused(c10d::Store& store) {
+  if (store.check({"refused"})) throw Error(text_of(store, "refused"));
+}
+
+std::string missing_ranks(c10d::Store& store, const ProcessEnvironment& process) {
+  std::string missing;
+  for (int rank = 0; rank < process.world_size; ++rank) {
+    if (!store.check({"job/" + std::to_string(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return missing;
+}
+
+/// Waits for `key` while watching for a refusal.
+void await(c10d::Store& store, const std::string& key, const ProcessEnvironment& process, Clock::time_point deadline,
+           std::chrono::milliseconds timeout) {
+  auto pause = std::chrono::milliseconds(1);
+  while (!store.check({key})) {
+    throw_if_refused(store);
+    if (Clock::now() > deadline) {
+      fail("rank ", process.rank, " waited ", timeout.count() / 1000.0, " s for the job to start, but of ",
+           process.world_size, " ranks these did not come: ", missing_ranks(store, process),
+           "; were they started, with the same MASTER_ADDR and MASTER_PORT?");
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(process.main_port);
+  options.isServer = process.rank == 0 && !process.agent_store;
+  options.numWorkers = process.world_size;
+  options.waitWorkers = false;  // verify_job waits, and says for whom
+  options.timeout = timeout;
+  if (!options.isServer) {
+    wait_until_reachable(process.main_address, process.main_port, timeout);
+  } else if (process.store_fd) {
+    options.masterListenFd = *process.store_fd;
+  } else if (process.one_machine() && is_loopback(process.main_address)) {
+    options.masterListenFd = listen_on_loopback(process.main_port);
+  }
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
+  } catch (const std::exception& error) {
+    fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ", process.main_address,
+         ":", process.main_port, ": ", std::string(error.what()).substr(0, std::string(error.what()).find('\n')));
+  }
+}
+
+void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  auto deadline = Clock::now() + timeout;
+  auto rank = std::to_string(process.rank);
+  if (store.add("claimed/" + rank, 1) > 1) {
+    refuse(store, "two processes claim rank " + rank + " of the job at " + process.main_address + ":" +
+                      std::to_string(process.main_port) + " (" + describe(process) +
+                      "); is another job using the same port, or a rank started twice?");
+  }
+  auto mine = describe(process);
+  store.set("job/" + rank, bytes_of(mine));
+  await(store, "job/0", process, deadline, timeout);
+  auto main = text_of(store, "job/0");
+  if (mine != main) {
+    refuse(store, "the ranks do not belong to one job: rank 0 has " + main + "; rank " + rank + " has " + mine);
+  }
+  if (process.rank == 0) {
+    for (int other = 1; other < process.world_size; ++other) {
+      await(store, "job/" + std::to_string(other), process, deadline, timeout);
+    }
+    throw_if_refused(store);
+    store.set("complete", bytes_of("yes"));
+  }
+  await(store, "complete", process, deadline, timeout);
+}
+
+}  // namespace accelerate::comm

@@ -1,0 +1,51 @@
+#include "accelerate/tensors/batch.h"
+
+#include <algorithm>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::tensors {
+
+namespace {
+
+template <class Items>
+auto find(Items& items, std::string_view name) {
+  return std::find_if(items.begin(), items.end(), [&](const Batch::Item& item) { return item.first == name; });
+}
+
+}  // namespace
+
+at::Tensor& Batch::operator[](std::string_view name) {
+  auto item = find(items_, name);
+  if (item != items_.end()) return item->second;
+  items_.emplace_back(std::string(name), at::Tensor());
+  return items_.back().second;
+}
+
+const at::Tensor& Batch::at(std::string_view name) const {
+  auto item = find(items_, name);
+  if (item != items_.end()) return item->second;
+  std::string known;
+  for (const auto& other : items_) known += (known.empty() ? "" : ", ") + other.first;
+  fail("the batch has no '", name, "'; it has: ", known.empty() ? "nothing" : known);
+}
+
+at::Tensor Batch::get(std::string_view name) const {
+  auto item = find(items_, name);
+  return item == items_.end() ? at::Tensor() : item->second;
+}
+
+bool Batch::contains(std::string_view name) const { return find(items_, name) != items_.end(); }
+
+void Batch::erase(std::string_view name) {
+  auto item = find(items_, name);
+  if (item != items_.end()) items_.erase(item);
+}
+
+std::vector<std::string> Batch::names() const {
+  std::vector<std::string> names;
+  for (const auto& item : items_) names.push_back(item.first);
+  return names;
+}
+
+}  // namespace accelerate::tensors

@@ -1,0 +1,162 @@
+#pragma once
+
+// The one place that knows what a nest of tensors is: a tensor, or a tuple, pair, array, vector, map, Batch,
+// torch::data::Example or optional of nests, or a struct that names its fields with one line:
+//
+//   auto tensor_fields(MyBatch& batch) { return std::tie(batch.pixels, batch.labels); }
+//
+// Everything else is a leaf that is carried along untouched.
+
+#include <optional>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "accelerate/tensors/batch.h"
+
+namespace torch::data {
+template <typename Data, typename Target>
+struct Example;
+}
+
+namespace accelerate::tensors {
+
+/// A struct whose author wrote `tensor_fields(T&)` beside it.
+template <class T>
+concept HasTensorFields = requires(std::remove_const_t<T>& value) { tensor_fields(value); };
+
+namespace detail {
+
+template <class T>
+constexpr bool is_example = false;
+template <class Data, class Target>
+constexpr bool is_example<torch::data::Example<Data, Target>> = true;
+
+template <class T>
+concept Tuple = requires { std::tuple_size<std::remove_cv_t<T>>::value; };
+
+template <class T>
+concept Range = std::ranges::range<T> && !std::is_convertible_v<T, std::string_view>;
+
+template <class T>
+constexpr bool is_optional = false;
+template <class T>
+constexpr bool is_optional<std::optional<T>> = true;
+
+}  // namespace detail
+
+/// The parts of a struct that opted in, or of an Example, as a tuple of references.
+template <class T>
+auto fields_of(T& value) {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (HasTensorFields<T>) {
+    return tensor_fields(const_cast<Plain&>(value));
+  } else if constexpr (requires { value.target; }) {
+    return std::tie(value.data, value.target);
+  } else {
+    return std::tie(value.data);
+  }
+}
+
+template <class T>
+concept HasFields = HasTensorFields<T> || detail::is_example<std::remove_const_t<T>>;
+
+/// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` where the nest is const).
+template <class T, class Visit>
+void for_each_tensor(T& nest, Visit&& visit) {
+  using Plain = std::remove_const_t<T>;
+  if constexpr (std::is_same_v<Plain, at::Tensor>) {
+    if (nest.defined()) visit(nest);
+  } else if constexpr (HasFields<T>) {
+    std::apply([&](auto&... fields) { (for_each_tensor(fields, visit), ...); }, fields_of(nest));
+  } else if constexpr (detail::Tuple<T>) {
+    std::apply([&](auto&... parts) { (for_each_tensor(parts, visit), ...); }, nest);
+  } else if constexpr (detail::is_optional<Plain>) {
+    if (nest) for_each_tensor(*nest, visit);
+  } else if constexpr (detail::Range<T>) {
+    if constexpr (!std::is_arithmetic_v<std::ranges::range_value_t<T>>) {
+      for (auto&& part : nest) for_each_tensor(part, visit);
+    }
+  }
+}
+
+/// The same nest with every tensor replaced by `function(tensor)`.
+template <class T, class Function>
+T map_tensors(T nest, Function&& function) {
+  for_each_tensor(nest, [&](at::Tensor& tensor) { tensor = function(std::as_const(tensor)); });
+  return nest;
+}
+
+/// The nest's tensors, in the order of for_each_tensor.
+template <class T>
+std::vector<at::Tensor> tensors_of(const T& nest) {
+  std::vector<at::Tensor> tensors;
+  for_each_tensor(nest, [&](const at::Tensor& tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
+
+/// Copies every tensor to `device`; those already there are shared.
+template <class T>
+T send_to_device(const T& nest, at::Device device, bool non_blocking = false) {
+  return map_tensors(nest, [&](const at::Tensor& tensor) {
+    return tensor.device() == device ? tensor : tensor.to(device, non_blocking);
+  });
+}
+
+/// Size of dim 0 of the first tensor of the nest, or nothing where there is none.
+template <class T>
+std::optional<int64_t> find_batch_size(const T& nest) {
+  std::optional<int64_t> size;
+  for_each_tensor(nest, [&](const at::Tensor& tensor) {
+    if (!size && tensor.dim() > 0) size = tensor.size(0);
+  });
+  return size;
+}
+
+/// Rows [begin, end) of every tensor.
+template <class T>
+T slice_tensors(const T& nest, int64_t begin, int64_t end) {
+  return map_tensors(nest, [&](const at::Tensor& tensor) { return tensor.slice(0, begin, end); });
+}
+
+at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, int64_t dim);
+
+/// Joins nests of one structure along `dim`, tensor by tensor. Leaves that are not tensors come from the first.
+template <class T>
+T concatenate(const std::vector<T>& nests, int64_t dim = 0) {
+  if (nests.size() == 1) return nests.front();
+  std::vector<std::vector<at::Tensor>> parts;
+  for (const auto& nest : nests) parts.push_back(tensors_of(nest));
+  size_t index = 0;
+  return map_tensors(nests.at(0), [&](const at::Tensor&) {
+    std::vector<at::Tensor> same_place;
+    for (auto& tensors : parts) same_place.push_back(tensors.at(index));
+    ++index;
+    return concatenate_tensors(same_place, dim);
+  });
+}
+
+/// Half-precision floating tensors as float32; the rest as they are.
+template <class T>
+T convert_to_fp32(T nest) {
+  for_each_tensor(nest, [](at::Tensor& tensor) {
+    if (tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16) tensor = tensor.to(at::kFloat);
+  });
+  return nest;
+}
+
+}  // namespace accelerate::tensors
+
+namespace accelerate {
+using tensors::concatenate;
+using tensors::convert_to_fp32;
+using tensors::find_batch_size;
+using tensors::map_tensors;
+using tensors::send_to_device;
+using tensors::slice_tensors;
+}  // namespace accelerate
