@@ -1,0 +1,78 @@
+# The commands of this repository. Each one first brings what it needs onto the machine (tools/setup.sh) and a second run
+# does nothing twice. `make` alone explains them.
+
+PREFIX ?= /usr/local
+# A file that includes torch takes up to 2 GB to compile.
+JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 2e6); print n < 1 ? 1 : n < cores ? n : cores }' /proc/meminfo)
+BUILD := build
+
+.DEFAULT_GOAL := help
+.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo demo-quick bench install docs format lint clean
+
+help:
+	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'
+	@echo 'make test              set up, build and run the tests'
+	@echo 'make test-full         the same with the long tests'
+	@echo 'make demo              train a small network on two processes'
+	@echo 'make demo-quick        the same in about a minute'
+	@echo 'make bench             measure against the Python stack; also writes build/bench.json'
+	@echo 'make install PREFIX=…  install the library, its headers and the accelerate command'
+	@echo 'make docs              write the API reference to build/docs'
+	@echo 'make format            lay out the sources with clang-format'
+	@echo 'make lint              check layout, names and the direction of includes'
+	@echo 'make clean             remove the build directories; keeps .venv and .ccache'
+	@echo
+	@echo 'To use a libtorch of your own, put its directory into CMAKE_PREFIX_PATH.'
+
+setup-system:
+	@tools/setup.sh system
+
+# Whoever brings a libtorch along does not need ours.
+setup-torch: setup-system
+	@$(if $(CMAKE_PREFIX_PATH),true,tools/setup.sh torch)
+
+setup-oracle: setup-torch
+	@tools/setup.sh oracle
+
+configure:
+	@cmake --preset release $(CMAKE_ARGS)
+
+compile:
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+build: setup-torch
+	@$(MAKE) --no-print-directory configure
+	@$(MAKE) --no-print-directory compile
+
+test:
+	@tools/test.sh
+
+test-full:
+	@tools/test.sh --full
+
+demo: build
+	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/cv_example
+
+demo-quick: build
+	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/cv_example --quick
+
+bench: build setup-oracle
+	.venv/bin/python benchmarks/run.py
+
+install: build
+	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) >$(BUILD)/install.log
+	@echo "Installed into $(abspath $(PREFIX)); the list of files is in $(BUILD)/install.log"
+
+docs: setup-system
+	python3 tools/make_reference.py --output $(BUILD)/docs/reference
+
+format:
+	@tools/setup.sh lint
+	@tools/lint.sh --fix-format
+
+lint: setup-torch
+	@tools/setup.sh lint
+	@tools/lint.sh
+
+clean:
+	rm -rf build build-*

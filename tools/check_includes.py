@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Checks that includes between rooms point one way, as the table in ARCHITECTURE.md says.
+
+Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not have. Also
+keeps third-party headers that a user of the library would have to install out of the installed headers.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+
+# What each room may include besides itself. `torch` marks the rooms that may use libtorch.
+ROOMS = {
+    "base": set(),
+    "config": {"base"},
+    "launch": {"base", "config"},
+    "formats": {"base"},
+    "tensors": {"base", "formats", "torch"},
+    "comm": {"base", "tensors", "torch"},
+    "ranks": {"base", "comm", "torch"},
+    "precision": {"base", "tensors", "comm", "torch"},
+    "parallel": {"base", "tensors", "comm", "torch"},
+    "data": {"base", "tensors", "comm", "torch"},
+    "train": {"base", "tensors", "comm", "precision", "parallel", "torch"},
+    "checkpoint": {"base", "formats", "tensors", "comm", "data", "train", "torch"},
+    "tracking": {"base", "config", "formats"},
+    "transformers": {"base", "formats", "tensors", "torch"},
+    "cli": {"base", "config", "formats", "launch"},
+}
+ROOMS["accelerator"] = set(ROOMS) - {"launch", "transformers", "cli"} | {"torch"}
+ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator"}
+
+# Programs beside the rooms: cli/tools holds those commands that need libtorch.
+EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"tensors", "checkpoint", "torch"}}
+
+TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
+NOT_INSTALLED = re.compile(r"^(nlohmann|CLI|doctest|gloo)/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def room_of(path):
+    """The room of a file or of an include, both written as paths from the repository's root; None outside of the rooms."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[0] == "accelerate" and len(parts) > 1:
+        return parts[1] if len(parts) > 2 else "accelerator"
+    return parts[0] if parts[0] in ("transformers", "cli", "notebook") and len(parts) > 1 else None
+
+
+def complaints_about(path, text):
+    room = room_of(path)
+    if room not in ROOMS:
+        yield f"{path}: '{room}' is not a room; ARCHITECTURE.md lists them, tools/check_includes.py holds their order"
+        return
+    allowed = next((rooms for folder, rooms in EXCEPTIONS.items() if path.startswith(folder + "/")), ROOMS[room])
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        included = match[1]
+        target = "torch" if TORCH.match(included) else room_of(included)
+        if target and target != room and target not in allowed:
+            yield f"{path}:{number}: {room} must not include {target} ({included}); it may include {', '.join(sorted(allowed)) or 'nothing'}"
+        if path.startswith("accelerate/") and room != "launch" and path.endswith(".h") and NOT_INSTALLED.match(included):
+            yield f"{path}:{number}: an installed header must not need {included}; include it in the .cpp"
+
+
+def sources(root):
+    for folder in ("accelerate", "transformers", "cli", "notebook"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".h", ".cpp"):
+                yield path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).parent.parent)
+    root = parser.parse_args().root
+    files = list(sources(root))
+    if not files:
+        sys.exit(f"{root}: no sources found")
+    complaints = [c for f in files for c in complaints_about(f.relative_to(root).as_posix(), f.read_text())]
+    print("\n".join(complaints + [f"{len(files)} files, {len(complaints)} complaints"]))
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()
