@@ -31,6 +31,11 @@ add_subdirectory(${PROJECT_SOURCE_DIR}/cmake/torch_headers ${CMAKE_BINARY_DIR}/a
 function(accelerate_use_torch target)
   target_link_libraries(${target} PUBLIC torch)
   target_compile_options(${target} PRIVATE ${ACCELERATE_PRECOMPILED_OPTIONS})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE)
+    target_compile_options(${target} PRIVATE -fPIC)  # the property would mean -fPIE here
+  else()
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()
   target_precompile_headers(${target} REUSE_FROM accelerate_torch_headers)
 endfunction()

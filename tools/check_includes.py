@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that includes between rooms point one way, as the table in ARCHITECTURE.md says.
 
-Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not have. Also
-keeps third-party headers that a user of the library would have to install out of the installed headers.
+Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not have.
+Also keeps third-party headers that a user of the library would have to install out of the installed headers.
 """
 
 import argparse
@@ -40,7 +40,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
 def room_of(path):
-    """The room of a file or of an include, both written as paths from the repository's root; None outside of the rooms."""
+    """The room of a file or of an include, both as paths from the repository's root; None outside of the rooms."""
     parts = pathlib.PurePosixPath(path).parts
     if parts[0] == "accelerate" and len(parts) > 1:
         return parts[1] if len(parts) > 2 else "accelerator"
@@ -60,8 +60,10 @@ def complaints_about(path, text):
         included = match[1]
         target = "torch" if TORCH.match(included) else room_of(included)
         if target and target != room and target not in allowed:
-            yield f"{path}:{number}: {room} must not include {target} ({included}); it may include {', '.join(sorted(allowed)) or 'nothing'}"
-        if path.startswith("accelerate/") and room != "launch" and path.endswith(".h") and NOT_INSTALLED.match(included):
+            yield (f"{path}:{number}: {room} must not include {target} ({included}); "
+                   f"it may include {', '.join(sorted(allowed)) or 'nothing'}")
+        installed = path.startswith("accelerate/") and room != "launch" and path.endswith(".h")
+        if installed and NOT_INSTALLED.match(included):
             yield f"{path}:{number}: an installed header must not need {included}; include it in the .cpp"
 
 

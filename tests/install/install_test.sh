@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# One way of using the library from outside: install_test.sh <way> <clone> <build directory>. `prefix` installs, and `find_package` and
+# `pkg_config` use what it left; every way builds examples/consumer in a directory of its own and runs it.
+set -euo pipefail
+way=$1 clone=$2 build=$3
+area=$build/tests/install
+work=$area/$way
+rm -rf "$work"
+mkdir -p "$work"
+
+fail() { echo "install_test: $*" >&2 && exit 1; }
+
+# Nothing of the clone may be needed at run time: neither the libraries found nor the search paths may lie in it.
+outside_of_clone() {
+  local file
+  for file in "$@"; do
+    if ldd "$file" | grep -e "=> $clone/" -e 'not found'; then fail "$file needs a library of the clone, or misses one"; fi
+    if readelf -d "$file" | grep -E 'R(UN)?PATH' | grep "$clone"; then fail "$file has a search path into the clone"; fi
+  done
+}
+
+runs() { "$@" | tee /dev/stderr | grep -q '^final loss: ' || fail "$* did not train"; }
+
+build_consumer() {
+  cmake -S "$clone/examples/consumer" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release "$@"
+  cmake --build "$work/build"
+}
+
+case $way in
+  prefix)
+    # Installed in one place and moved to another, which also shows that nothing depends on where it was.
+    if [[ -e $area/moved_to ]]; then rm -rf "$(dirname "$(cat "$area/moved_to")")"; fi
+    cmake --install "$build" --prefix "$work/first" >"$work/files.txt"
+    moved=$(mktemp -d)/accelerate
+    mv "$work/first" "$moved"
+    echo "$moved" >"$area/moved_to"
+    if grep -rIlF "$clone" "$moved" --include='*.cmake' --include='*.pc'; then fail "these files name the clone"; fi
+    outside_of_clone "$moved/lib/libaccelerate.so" "$moved/bin/accelerate"
+    "$moved/bin/accelerate" --help >/dev/null
+    ;;
+  find_package)
+    moved=$(cat "$area/moved_to")
+    build_consumer -DCMAKE_PREFIX_PATH="$moved"
+    outside_of_clone "$work/build/train"
+    runs "$work/build/train"
+    runs "$moved/bin/accelerate" launch --num_processes 2 "$work/build/train"
+    ;;
+  pkg_config)
+    export PKG_CONFIG_PATH
+    PKG_CONFIG_PATH=$(cat "$area/moved_to")/lib/pkgconfig
+    # shellcheck disable=SC2046
+    g++ "$clone/examples/consumer/train.cpp" -o "$work/train" $(pkg-config --cflags --libs accelerate)
+    outside_of_clone "$work/train"
+    runs "$work/train"
+    ;;
+  clean_up)
+    rm -rf "$(dirname "$(cat "$area/moved_to")")" "$area/moved_to"
+    ;;
+  add_subdirectory | FetchContent)
+    # The same flags as in the build directory, so that the compiler cache has everything already.
+    build_consumer -DACCELERATE_FROM="$way" -DACCELERATE_CLONE="$clone" -DACCELERATE_WARNINGS_AS_ERRORS=ON
+    runs "$work/build/train"
+    ;;
+  torch_version)
+    # Another version of libtorch is refused with its number, its place and the remedy; a CUDA build of the right one is not refused.
+    package=$work/torch/share/cmake/Torch
+    mkdir -p "$package"
+    echo 'set(Torch_FOUND TRUE) set(TORCH_INSTALL_PREFIX /opt/torch)' >"$package/TorchConfig.cmake"
+    configure() {
+      echo "set(PACKAGE_VERSION $1) set(PACKAGE_VERSION_COMPATIBLE TRUE)" >"$package/TorchConfigVersion.cmake"
+      rm -rf "$work/build"
+      cmake -S "$clone" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/torch" 2>&1 | tr -s ' \n' ' '
+    }
+    refusal=$(configure 2.12.1 || true)
+    for part in 'libtorch 2.12.1 was found at /opt/torch' 'needs exactly 2.13.0' 'CMAKE_PREFIX_PATH'; do
+      [[ $refusal == *"$part"* ]] || fail "the refusal of another version lacks '$part': $refusal"
+    done
+    [[ $(configure 2.13.0+cu130 || true) != *'needs exactly'* ]] || fail "a CUDA build of the pinned version was refused"
+    ;;
+  *) fail "'$way' is not a way of using the library" ;;
+esac
+rm -rf "$work"  # a build of the library weighs a gigabyte

@@ -1,0 +1,102 @@
+"""The checks of tools/ find what they are there to find: each test plants a fault in a small tree and expects its report."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
+
+
+def run(tool, *arguments):
+    done = subprocess.run([sys.executable, TOOLS / tool, *map(str, arguments)], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+class ToolTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name).resolve() / "clone"
+        self.root.mkdir()
+
+    def write(self, path, text):
+        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / path).write_text(text)
+
+
+class Includes(ToolTest):
+    def report(self, path, include):
+        self.write(path, f"#include {include}\n")
+        status, report = run("check_includes.py", self.root)
+        self.assertEqual(status != 0, " 0 complaints" not in report)
+        return report
+
+    def test_a_room_may_include_those_below_it(self):
+        self.assertIn(" 0 complaints", self.report("accelerate/comm/group.cpp", '"accelerate/tensors/nest.h"'))
+        self.assertIn(" 0 complaints", self.report("transformers/weights.cpp", '"accelerate/formats/safetensors.h"'))
+
+    def test_a_room_may_not_include_those_above_or_beside_it(self):
+        for path, include, complaint in [
+            ("accelerate/comm/group.cpp", '"accelerate/data/loader.h"', "comm must not include data"),
+            ("accelerate/data/loader.h", "<accelerate/parallel/replicas.h>", "data must not include parallel"),
+            ("accelerate/base/log.h", '"accelerate/accelerator.h"', "base must not include accelerator"),
+            ("accelerate/accelerator.cpp", '"accelerate/launch/launch.h"', "accelerator must not include launch"),
+            ("transformers/weights.cpp", '"accelerate/comm/group.h"', "transformers must not include comm"),
+            ("cli/launch.cpp", '"accelerate/comm/group.h"', "cli must not include comm"),
+        ]:
+            with self.subTest(path):
+                self.assertIn(f"{path}:1: {complaint}", self.report(path, include))
+
+    def test_torch_free_rooms_stay_torch_free(self):
+        self.assertIn("formats must not include torch", self.report("accelerate/formats/pickle.h", "<c10/util/Half.h>"))
+        self.assertIn("cli must not include torch", self.report("cli/main.cpp", "<torch/torch.h>"))
+
+    def test_an_installed_header_needs_no_package_of_ours(self):
+        self.assertIn("must not need nlohmann", self.report("accelerate/base/config.h", "<nlohmann/json.hpp>"))
+
+    def test_a_new_folder_has_to_be_given_its_place(self):
+        self.assertIn("'utils' is not a room", self.report("accelerate/utils/misc.h", "<vector>"))
+
+
+class Paths(ToolTest):
+    def report(self, text):
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.write("notes.md", text)
+        return run("check_paths.py", self.root)
+
+    def test_a_place_on_this_machine_is_found(self):
+        for text in (f"see {self.root}/build", f"cd {self.root}", f"in {pathlib.Path.home()}/data" if len(str(pathlib.Path.home())) > 4 else "in /root/data"):
+            with self.subTest(text):
+                status, report = self.report(text)
+                self.assertEqual((status, "notes.md:1: mentions" in report), (1, True), report)
+
+    def test_other_paths_are_not(self):
+        self.assertEqual(self.report("build/bin/root/x and /usr/local/bin and ${HOME}/x")[0], 0)
+
+
+class Reference(ToolTest):
+    def check(self, header):
+        self.write("accelerate/comm/CMakeLists.txt", "accelerate_room(comm TORCH SOURCES a.cpp HEADERS a.h)")
+        self.write("accelerate/comm/a.h", f"#pragma once\n\n// What a.h is for.\n\nnamespace accelerate::comm {{\n{header}\n}}\n")
+        return run("make_reference.py", "--root", self.root, "--check", "--output", self.root / "out")
+
+    def test_a_contract_becomes_part_of_the_page(self):
+        status, report = self.check("/// Sends it.\nvoid send(int rank = 0);\n\nstruct Options {\n  int port = 1;  // of rank 0\n};")
+        self.assertEqual(status, 0, report)
+        page = (self.root / "out/comm.md").read_text()
+        for part in ("What a.h is for.", "void send(int rank = 0)", "Sends it.", "struct Options", "`int port = 1`", "of rank 0"):
+            self.assertIn(part, page)
+
+    def test_a_missing_contract_is_named(self):
+        self.assertIn("a.h:6: no /// contract for void send()", self.check("void send();")[1])
+        self.assertIn("no /// contract for class Group", self.check("class Group {};")[1])
+
+    def test_a_contract_covers_the_lines_that_follow_it_closely(self):
+        self.assertEqual(self.check("/// One and two.\nvoid one();\nvoid two() { return; }")[0], 0)
+        self.assertIn("void two()", self.check("/// One.\nvoid one();\n\nvoid two() { return; }")[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
