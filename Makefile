@@ -66,7 +66,7 @@ install: build
 docs: setup-system
 	python3 tools/make_reference.py --output $(BUILD)/docs/reference
 
-format:
+format: setup-system
 	@tools/setup.sh lint
 	@tools/lint.sh --fix-format
 

@@ -5,8 +5,8 @@ option(ACCELERATE_CCACHE "Compile through ccache where it is installed, with the
 find_program(ACCELERATE_CCACHE_PROGRAM ccache)
 mark_as_advanced(ACCELERATE_CCACHE_PROGRAM)
 if(ACCELERATE_CCACHE AND ACCELERATE_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Paths below the build directory are taken relative to it, so that another build directory finds the same entries. The
-  # slack in sloppiness is what ccache asks for to serve precompiled headers.
+  # Paths below the build directory are taken relative to it, so that another build directory finds the same entries.
+  # The sloppiness is what ccache asks for to serve precompiled headers.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
     CCACHE_DIR=${PROJECT_SOURCE_DIR}/.ccache
     CCACHE_MAXSIZE=5G
@@ -14,6 +14,6 @@ if(ACCELERATE_CCACHE AND ACCELERATE_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LA
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${ACCELERATE_CCACHE_PROGRAM})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    set(ACCELERATE_PRECOMPILED_OPTIONS -fpch-preprocess)  # ccache preprocesses, which by default ignores precompiled headers
+    set(ACCELERATE_PRECOMPILED_OPTIONS -fpch-preprocess)  # ccache preprocesses, without it reading all of torch again
   endif()
 endif()

@@ -139,8 +139,8 @@ def public_headers(root):
     """The headers that the rooms' CMakeLists name, so those that are installed."""
     for folder in ("accelerate", "transformers"):
         for listing in sorted((root / folder).rglob("CMakeLists.txt")):
-            names = re.search(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:LIBRARIES[^)]*)?\)", listing.read_text())
-            for name in sorted(names[1].split()) if names else []:
+            room = re.search(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:LIBRARIES[^)]*)?\)", listing.read_text())
+            for name in sorted(room[1].split()) if room else []:
                 path = listing.parent / name
                 yield parse(path.relative_to(root).as_posix(), path.read_text())
 
@@ -182,12 +182,13 @@ def main():
         for room, headers in rooms.items():
             (arguments.output / f"{room}.md").write_text(page(room, headers))
         index = "".join(f"- [{room}]({room}.md)\n" for room in rooms)
-        (arguments.output / "index.md").write_text(f"# Reference\n\nOne page for each room of ARCHITECTURE.md.\n\n{index}")
+        (arguments.output / "index.md").write_text(f"# Reference\n\nA page for each room of ARCHITECTURE.md.\n\n{index}")
         print(f"{len(rooms)} pages in {arguments.output}")
     if arguments.check:
-        missing = [f"{h.path}:{d.line}: no /// contract for {d.text[:90]}" for headers in rooms.values() for h in headers
-                   for d in h.declarations if d.needs_contract() and not d.covered]
-        number = sum(len(h.declarations) for headers in rooms.values() for h in headers)
+        declarations = [(h.path, d) for headers in rooms.values() for h in headers for d in h.declarations]
+        missing = [f"{path}:{d.line}: no /// contract for {d.text[:90]}" for path, d in declarations
+                   if d.needs_contract() and not d.covered]
+        number = len(declarations)
         print("\n".join(missing + [f"{number} declarations, {len(missing)} without a contract"]))
         sys.exit(1 if missing or number == 0 else 0)
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Brings what a make target needs onto a Debian or Ubuntu machine. A second run finds everything in place and returns at once.
+# Brings what a make target needs onto a Debian or Ubuntu machine. A second run finds everything in place and returns.
 #
 #   tools/setup.sh system   the compiler, CMake and the C++ packages
 #   tools/setup.sh torch    the pinned PyTorch wheel, which carries libtorch, in .venv
 #   tools/setup.sh oracle   the Python packages that tests and benchmarks compare with, in .venv
-#   tools/setup.sh lint     clang-format and clang-tidy
+#   tools/setup.sh lint     clang-format and clang-tidy, in .venv
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev python3 python3-venv
-  dataset-fashion-mnist)
-lint_packages=(clang-format clang-tidy)
+system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev
+  python3 python3-venv dataset-fashion-mnist)
 torch_version=$(sed -n 's/^set(ACCELERATE_TORCH_VERSION \(.*\))$/\1/p' cmake/AccelerateTorch.cmake)
 
 install_packages() {
@@ -35,36 +34,40 @@ install_packages() {
   fi
   echo "set-up: installing ${missing[*]}"
   "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# A stamp inside .venv says what was installed there, so it goes away together with it.
+# pip_install <what it is> <stamp> <pip's arguments>. The stamp lies inside .venv, so it goes away together with it.
 pip_install() {
-  local stamp=.venv/.installed-$1
-  shift
+  local what=$1 stamp=.venv/.installed-$2
+  shift 2
   if [[ -e $stamp ]]; then return; fi
+  echo "set-up: fetching $what into .venv"
   if [[ ! -x .venv/bin/pip ]]; then python3 -m venv --clear .venv; fi
   .venv/bin/pip install --quiet --disable-pip-version-check "$@"
   touch "$stamp"
 }
 
-install_torch() {
-  [[ -e .venv/.installed-torch-$torch_version ]] || echo "set-up: fetching torch $torch_version into .venv"
-  pip_install "torch-$torch_version" "torch==$torch_version"
-}
+content_key() { sha256sum <"$1" | cut -c1-16; }
+
+install_torch() { pip_install "torch $torch_version" "torch-$torch_version" "torch==$torch_version"; }
 
 # After torch, so that accelerate's own requirement on torch is met by the pinned one.
 install_oracle() {
-  local key
-  key=$(sha256sum <tools/requirements.txt | cut -c1-16)
-  [[ -e .venv/.installed-oracle-$key ]] || echo "set-up: fetching the Python packages to compare with into .venv"
-  pip_install "oracle-$key" -r tools/requirements.txt
+  local list=tools/requirements.txt
+  pip_install "the Python packages to compare with" "oracle-$(content_key $list)" -r $list
+}
+
+install_lint() {
+  local list=tools/requirements-lint.txt
+  pip_install "clang-format and clang-tidy" "lint-$(content_key $list)" -r $list
 }
 
 for part in "$@"; do
   case $part in
     system) install_packages "${system_packages[@]}" ;;
-    lint) install_packages "${lint_packages[@]}" ;;
+    lint) install_lint ;;
     torch) install_torch ;;
     oracle) install_torch && install_oracle ;;
     *) echo "set-up: '$part' is not one of system, torch, oracle, lint" >&2 && exit 2 ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One way of using the library from outside: install_test.sh <way> <clone> <build directory>. `prefix` installs, and `find_package` and
-# `pkg_config` use what it left; every way builds examples/consumer in a directory of its own and runs it.
+# One way of using the library from outside: install_test.sh <way> <clone> <build directory>. `prefix` installs, and
+# `find_package` and `pkg_config` use what it left; every way builds examples/consumer in a directory of its own and runs it.
 set -euo pipefail
 way=$1 clone=$2 build=$3
 area=$build/tests/install
@@ -62,7 +62,8 @@ case $way in
     runs "$work/build/train"
     ;;
   torch_version)
-    # Another version of libtorch is refused with its number, its place and the remedy; a CUDA build of the right one is not refused.
+    # Another version of libtorch is refused with its number, its place and the remedy; a CUDA build of the pinned one is
+    # not.
     package=$work/torch/share/cmake/Torch
     mkdir -p "$package"
     echo 'set(Torch_FOUND TRUE) set(TORCH_INSTALL_PREFIX /opt/torch)' >"$package/TorchConfig.cmake"

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Layout, direction of includes, and clang-tidy.
+#
+#   tools/lint.sh                clang-tidy reads the torch-free sources and those that differ from the last commit
+#   tools/lint.sh --all          clang-tidy reads all sources, a minute for each that includes torch
+#   tools/lint.sh --fix-format   only lays out the sources
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PATH=$PWD/.venv/bin:$PATH
+
+mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | grep -v /gloo_headers/)
+if [[ ${1:-} == --fix-format ]]; then
+  clang-format -i "${files[@]}"
+  exit
+fi
+
+echo "== layout of ${#files[@]} files"
+clang-format --dry-run -Werror "${files[@]}"
+
+echo "== direction of includes"
+python3 tools/check_includes.py
+
+# clang cannot read g++'s precompiled headers, so this configuration does without.
+cmake -S . -B build-lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+  -DACCELERATE_CCACHE=OFF >/dev/null
+mapfile -t compiled < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?$|\1|p" build-lint/compile_commands.json | sort -u)
+torch_free='^(accelerate/(base|config|launch|formats|tracking)|cli|tests/(base|config|launch|formats|tracking|cli))/'
+if [[ ${1:-} == --all ]]; then
+  chosen=("${compiled[@]}")
+else
+  mapfile -t chosen < <({
+    printf '%s\n' "${compiled[@]}" | grep -E "$torch_free"
+    printf '%s\n' "${compiled[@]}" | grep -xF -f <(git diff --name-only HEAD -- '*.cpp')
+  } | sort -u)
+fi
+echo "== clang-tidy on ${#chosen[@]} of ${#compiled[@]} sources"
+printf '%s\n' "${chosen[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p build-lint --quiet
