@@ -28,7 +28,7 @@ std::optional<int64_t> environment_integer(std::initializer_list<const char*> na
 /// A variable and the value it is to have; without one it is to be unset.
 struct EnvironmentVariable {
   std::string name;
-  std::optional<std::string> value;
+  std::optional<std::string> value = std::nullopt;
 };
 
 /// Sets or unsets the variable for this process and those it starts. Not while other threads read the environment.

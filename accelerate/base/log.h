@@ -19,7 +19,7 @@ struct LogContext {
   int rank = 0;
   int local_rank = 0;
   int world_size = 1;
-  std::function<void()> barrier;  // waits for all ranks; needed for messages in order
+  std::function<void()> barrier = {};  // waits for all ranks; needed for messages in order
 };
 
 /// Sets the speaker for all loggers of this process; whoever learns the rank calls it.

@@ -1,0 +1,183 @@
+#include "accelerate/ranks/rank_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <thread>
+#include <utility>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/exit_status.h"
+
+namespace accelerate::ranks {
+
+namespace {
+
+/// What precedes the text on the pipe.
+struct Header {
+  bool success;
+  int64_t time;
+  uint64_t size;
+};
+
+void flush_streams() {
+  std::cout.flush();
+  std::cerr.flush();
+  std::clog.flush();
+  std::fflush(nullptr);
+}
+
+void write_all(int fd, const char* data, size_t size) {
+  while (size > 0) {
+    auto written = ::write(fd, data, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    data += written;
+    size -= written;
+  }
+}
+
+/// The current exception in words, without the stack that torch appends to its own.
+std::string describe_exception() {
+  std::string text;
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    text = error.what();
+  } catch (...) {
+    text = "an exception that is not a std::exception";
+  }
+  return text.substr(0, text.find("\nException raised from "));
+}
+
+/// The parent's handlers speak for the parent; here a signal ends the rank, and the parent says which it was.
+void restore_default_signals() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
+    signal(number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int gate_fd) {
+  restore_default_signals();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the parent ended before it could be watched
+
+  Header header{};
+  std::string text;
+  std::thread([&] {
+    try {
+      text = body();
+      header.success = true;
+    } catch (...) {
+      text = describe_exception();
+    }
+    header.time = std::chrono::steady_clock::now().time_since_epoch().count();
+  }).join();
+
+  flush_streams();
+  header.size = text.size();
+  write_all(outcome_fd, reinterpret_cast<const char*>(&header), sizeof(header));
+  write_all(outcome_fd, text.data(), text.size());
+  if (!header.success) _exit(1);
+  // A rank that leaves early resets connections over which its peers are still reading.
+  char byte;
+  while (::read(gate_fd, &byte, 1) < 0 && errno == EINTR) {
+  }
+  flush_streams();
+  _exit(0);
+}
+
+}  // namespace
+
+RankProcess::RankProcess(int rank, const std::function<std::string()>& body, int gate_fd) : rank_(rank) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("rank ", rank, " cannot be started: pipe: ", std::strerror(errno));
+  flush_streams();
+  auto parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) {
+    ::close(ends[0]);
+    live_as_rank(body, parent, ends[1], gate_fd);
+  }
+  int error = errno;
+  ::close(ends[1]);
+  fd_ = ends[0];
+  if (pid_ < 0) {
+    ::close(fd_);
+    fail("rank ", rank, " cannot be started: fork: ", std::strerror(error));
+  }
+  fcntl(fd_, F_SETFL, O_NONBLOCK);
+}
+
+RankProcess::~RankProcess() {
+  if (!ended()) {
+    send_signal(SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void RankProcess::read_outcome() {
+  char part[65536];
+  while (fd_ >= 0) {
+    auto size = ::read(fd_, part, sizeof(part));
+    if (size > 0) {
+      received_.append(part, size);
+    } else if (size == 0) {
+      ::close(std::exchange(fd_, -1));
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+void RankProcess::decode_outcome() {
+  Header header;
+  if (outcome_ || received_.size() < sizeof(header)) return;
+  std::memcpy(&header, received_.data(), sizeof(header));
+  if (received_.size() - sizeof(header) < header.size) return;
+  outcome_ = Outcome{header.success, header.time, received_.substr(sizeof(header))};
+}
+
+void RankProcess::update() {
+  int status = 0;
+  // The end is looked for first: then everything the process wrote is in the pipe when it is read.
+  if (!ended() && waitpid(pid_, &status, WNOHANG) == pid_) wait_status_ = status;
+  read_outcome();
+  decode_outcome();
+}
+
+bool RankProcess::crashed() const { return ended() && WIFSIGNALED(*wait_status_); }
+
+std::optional<std::string> RankProcess::failure() const {
+  if (returned()) return std::nullopt;
+  if (outcome_) return outcome_->text;
+  if (!ended()) return std::nullopt;
+  auto end = describe_exit(*wait_status_);
+  return crashed() ? end : end + " before its function returned";
+}
+
+bool RankProcess::failed_before(const RankProcess& other) const {
+  auto order = [](const RankProcess& process) {
+    return process.outcome_ ? process.outcome_->time : int64_t{0};
+  };
+  return failure() && (!other.failure() || order(*this) < order(other));
+}
+
+void RankProcess::send_signal(int number) {
+  if (!ended()) kill(pid_, number);
+}
+
+}  // namespace accelerate::ranks
