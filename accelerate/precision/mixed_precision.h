@@ -1,0 +1,21 @@
+#pragma once
+
+// The precisions a model can compute in while its parameters stay in float32.
+
+#include <string_view>
+
+namespace accelerate::precision {
+
+enum class MixedPrecision { No, Fp16, Bf16 };
+
+/// Reads `no`, `fp16` or `bf16`, in any case. Throws Error listing these for anything else.
+MixedPrecision parse_mixed_precision(std::string_view text);
+
+/// `no`, `fp16` or `bf16`.
+std::string_view to_string(MixedPrecision precision);
+
+}  // namespace accelerate::precision
+
+namespace accelerate {
+using precision::MixedPrecision;
+}
