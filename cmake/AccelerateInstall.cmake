@@ -38,7 +38,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/accelerateConfig.cmake
   ${PROJECT_BINARY_DIR}/accelerateConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/accelerateConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/accelerateConfig.cmake ${PROJECT_BINARY_DIR}/accelerateConfigVersion.cmake
-  DESTINATION ${package_dir})
+  ${PROJECT_SOURCE_DIR}/cmake/AccelerateFindTorch.cmake DESTINATION ${package_dir})
 
 get_target_property(torch_definitions torch_cpu INTERFACE_COMPILE_DEFINITIONS)
 list(TRANSFORM torch_definitions PREPEND -D)

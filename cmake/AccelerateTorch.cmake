@@ -3,25 +3,26 @@
 set(ACCELERATE_TORCH_VERSION 2.13.0)
 set(ACCELERATE_CLONE_VENV ${PROJECT_SOURCE_DIR}/.venv)
 
-# The user's CMAKE_PREFIX_PATH comes first, then what `make build` fetched into this clone. A project that adds this one as
-# a subdirectory links torch too, so the targets must be visible beyond this directory.
+# The user's CMAKE_PREFIX_PATH comes first, then what `make build` fetched into this clone. A project that adds this one
+# as a subdirectory links torch too, so the targets must be visible beyond this directory.
+include(AccelerateFindTorch)
 file(GLOB clone_torch ${ACCELERATE_CLONE_VENV}/lib/python3*/site-packages/torch)
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
-set(kineto_LIBRARY kineto CACHE STRING "Part of libtorch_cpu; named here to spare a warning of libtorch's own CMake files")
-mark_as_advanced(kineto_LIBRARY)
-find_package(Torch QUIET PATHS ${clone_torch})
+accelerate_find_torch(HINTS ${clone_torch})
 unset(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL)
 if(NOT Torch_FOUND)
   message(FATAL_ERROR
-    "libtorch was not found. Run 'make build', which fetches libtorch ${ACCELERATE_TORCH_VERSION} into this clone, or point "
-    "CMAKE_PREFIX_PATH at the directory that holds share/cmake/Torch.")
+    "libtorch was not found. Run 'make build', which fetches libtorch ${ACCELERATE_TORCH_VERSION} into this clone, or "
+    "point CMAKE_PREFIX_PATH at the directory that holds share/cmake/Torch.")
 endif()
 if(NOT Torch_VERSION VERSION_EQUAL ACCELERATE_TORCH_VERSION)
   message(FATAL_ERROR
     "libtorch ${Torch_VERSION} was found at ${TORCH_INSTALL_PREFIX}, but this version of accelerate needs exactly "
-    "${ACCELERATE_TORCH_VERSION}: c10d's C++ interface changes between versions. Install torch==${ACCELERATE_TORCH_VERSION} "
-    "and point CMAKE_PREFIX_PATH at it.")
+    "${ACCELERATE_TORCH_VERSION}: c10d's C++ interface changes between versions. Install "
+    "torch==${ACCELERATE_TORCH_VERSION} and point CMAKE_PREFIX_PATH at it.")
 endif()
+
+include(AccelerateNccl)
 
 # Its place among the build files is the same in every build, which lets ccache find it again.
 add_subdirectory(${PROJECT_SOURCE_DIR}/cmake/torch_headers ${CMAKE_BINARY_DIR}/accelerate_torch_headers)

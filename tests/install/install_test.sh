@@ -66,9 +66,9 @@ case $way in
     # not.
     package=$work/torch/share/cmake/Torch
     mkdir -p "$package"
-    echo 'set(Torch_FOUND TRUE) set(TORCH_INSTALL_PREFIX /opt/torch)' >"$package/TorchConfig.cmake"
+    echo 'set(TORCH_INSTALL_PREFIX /opt/torch)' >"$package/TorchConfig.cmake"
     configure() {
-      echo "set(PACKAGE_VERSION $1) set(PACKAGE_VERSION_COMPATIBLE TRUE)" >"$package/TorchConfigVersion.cmake"
+      printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "$1" >"$package/TorchConfigVersion.cmake"
       rm -rf "$work/build"
       cmake -S "$clone" -B "$work/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/torch" 2>&1 | tr -s ' \n' ' '
     }
