@@ -93,7 +93,8 @@ bool watch(Ranks& ranks, Clock::time_point until, Done done) {
 
 void stop(Ranks& ranks, std::chrono::milliseconds grace) {
   auto all_ended = [&] { return std::all_of(ranks.begin(), ranks.end(), [](auto& rank) { return rank.ended(); }); };
-  for (auto& rank : ranks) rank.send_signal(SIGTERM);
+  // Rank 0 last: it hosts the store, and the others would complain about losing it.
+  std::for_each(ranks.rbegin(), ranks.rend(), [](auto& rank) { rank.send_signal(SIGTERM); });
   if (watch(ranks, Clock::now() + grace, all_ended)) return;
   for (auto& rank : ranks) rank.send_signal(SIGKILL);
   watch(ranks, Clock::time_point::max(), all_ended);

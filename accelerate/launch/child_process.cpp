@@ -1,0 +1,78 @@
+#include "accelerate/launch/child_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const auto& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// Between fork and exec. Returns only when the program cannot be executed.
+void become(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);  // the launcher ended before it could be watched
+  sigprocmask(SIG_SETMASK, &setup.signal_mask, nullptr);
+  if (setup.inherited_fd) fcntl(*setup.inherited_fd, F_SETFD, 0);
+  execve(path, arguments, environment);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const Command& command, const Setup& setup) {
+  auto arguments = pointers_to(command.arguments);
+  auto environment = pointers_to(setup.environment);
+  int ends[2];  // closed by a successful exec, else carries its error
+  if (pipe2(ends, O_CLOEXEC) != 0) fail(command.path, " cannot be started: pipe: ", std::strerror(errno));
+  auto parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) {
+    become(command.path.c_str(), arguments.data(), environment.data(), setup, parent);
+    int error = errno;
+    [[maybe_unused]] auto written = write(ends[1], &error, sizeof(error));
+    _exit(126);
+  }
+  int error = pid_ < 0 ? errno : 0;
+  close(ends[1]);
+  if (pid_ > 0) {
+    setpgid(pid_, pid_);  // here too: whichever of the two processes comes first
+    while (read(ends[0], &error, sizeof(error)) < 0 && errno == EINTR) {
+    }
+  }
+  close(ends[0]);
+  if (error == 0) return;
+  if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  throw ProgramError("'" + command.path + "' cannot be executed: " + std::strerror(error), 126);
+}
+
+ChildProcess::~ChildProcess() {
+  if (!wait_status()) send_signal(SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+std::optional<int> ChildProcess::wait_status() {
+  if (wait_status_) return wait_status_;
+  siginfo_t info{};
+  if (waitid(P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_) return std::nullopt;
+  wait_status_ = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : W_EXITCODE(0, info.si_status);
+  return wait_status_;
+}
+
+void ChildProcess::send_signal(int number) { kill(-pid_, number); }
+
+}  // namespace accelerate::launch

@@ -1,0 +1,45 @@
+#pragma once
+
+// One started program. It leads a process group of its own and does not outlive this process, however this one ends.
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerate/launch/program.h"
+
+namespace accelerate::launch {
+
+class ChildProcess {
+ public:
+  struct Setup {
+    std::vector<std::string> environment = {};            // "NAME=value"
+    std::optional<int> inherited_fd = std::nullopt;       // stays open in the program
+    sigset_t signal_mask = {};                            // of the program
+  };
+
+  /// Starts the program. Throws ProgramError when it cannot be executed.
+  ChildProcess(const Command& command, const Setup& setup);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  /// Kills what is left of the process group if the program itself still runs.
+  ~ChildProcess();
+
+  pid_t pid() const { return pid_; }
+
+  /// How the program ended (as waitpid tells it), or nothing while it runs. Does not wait. The process id stays taken until
+  /// this object goes, so that signals reach no stranger.
+  std::optional<int> wait_status();
+
+  /// To the program and the processes it has started.
+  void send_signal(int number);
+
+ private:
+  pid_t pid_ = -1;
+  std::optional<int> wait_status_;
+};
+
+}  // namespace accelerate::launch

@@ -1,0 +1,62 @@
+#include "accelerate/launch/program.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+namespace accelerate::launch {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_executable(const fs::path& path) { return fs::is_regular_file(path) && access(path.c_str(), X_OK) == 0; }
+
+std::optional<std::string> find_in_path(const std::string& name, const std::string& search_path) {
+  std::istringstream directories(search_path);
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    auto candidate = fs::path(directory.empty() ? "." : directory) / name;
+    if (is_executable(candidate)) return candidate.string();
+  }
+  return std::nullopt;
+}
+
+std::string checked_file(const std::string& program, bool to_execute) {
+  std::error_code error;
+  auto status = fs::status(program, error);
+  if (status.type() == fs::file_type::not_found) {
+    throw ProgramError("'" + program + "' does not exist here (" + fs::current_path().string() + ")" +
+                           (program.find('/') == std::string::npos ? " nor in PATH" : ""),
+                       127);
+  }
+  if (fs::is_directory(status)) throw ProgramError("'" + program + "' is a directory, not a program", 126);
+  if (access(program.c_str(), to_execute ? X_OK : R_OK) != 0) {
+    throw ProgramError("'" + program + "' is not " + (to_execute ? "executable" : "readable") + "; check it with ls -l, and " +
+                           (to_execute ? "make it so with chmod +x" : "the permissions of its directories"),
+                       126);
+  }
+  return program;
+}
+
+}  // namespace
+
+Command find_command(const std::string& program, const std::vector<std::string>& arguments, const std::string& search_path) {
+  Command command;
+  if (program.ends_with(".py")) {
+    checked_file(program, /*to_execute=*/false);
+    auto python = find_in_path("python3", search_path);
+    if (!python) throw ProgramError("'" + program + "' needs python3, which is not in PATH", 127);
+    command = {*python, {"python3", program}};
+  } else {
+    bool has_directory = program.find('/') != std::string::npos;
+    auto found = has_directory ? std::nullopt : find_in_path(program, search_path);
+    command = {found ? *found : checked_file(program, /*to_execute=*/true), {program}};
+    if (command.path.find('/') == std::string::npos) command.path = "./" + command.path;
+  }
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+}  // namespace accelerate::launch

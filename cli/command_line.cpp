@@ -1,0 +1,85 @@
+#include "cli/command_line.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace accelerate::cli {
+
+namespace {
+
+/// Number of letters to insert, remove or replace to make one word of the other.
+size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<size_t> row(right.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < left.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < right.size(); ++j) {
+      size_t replaced = diagonal + (left[i] != right[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// A word of the command line that starts with '-', taken apart.
+struct Flag {
+  std::string name;  // with its dashes
+  bool has_value = false;
+  std::string value;
+};
+
+Flag parse_flag_word(const std::string& word) {
+  if (!word.starts_with("--")) {
+    auto glued = word.substr(std::min<size_t>(2, word.size()));  // the value in "-n2" or "-n=2"
+    return {word.substr(0, 2), !glued.empty(), glued.starts_with("=") ? glued.substr(1) : glued};
+  }
+  auto equals = word.find('=');
+  Flag flag{word.substr(0, equals), equals != std::string::npos, ""};
+  if (flag.has_value) flag.value = word.substr(equals + 1);
+  std::replace(flag.name.begin() + 2, flag.name.end(), '-', '_');
+  return flag;
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
+  auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& left, const auto& right) {
+    return edit_distance(word, left) < edit_distance(word, right);
+  });
+  return nearest != names.end() && edit_distance(word, *nearest) <= 2 ? *nearest : "";
+}
+
+SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments) {
+  SplitCommandLine line;
+  auto word = arguments.begin();
+  for (; word != arguments.end() && word->starts_with("-") && *word != "--"; ++word) {
+    auto flag = parse_flag_word(*word);
+    const auto* option = app.get_option_no_throw(flag.name);
+    if (option == nullptr) {
+      auto nearest = nearest_name(flag.name, flag_names(app));
+      throw UsageError("unknown flag " + *word + (nearest.empty() ? "; --help lists them all" : "; did you mean " + nearest + "?"));
+    }
+    bool takes_value = option->get_expected_min() > 0;
+    if (takes_value && !flag.has_value) {
+      if (std::next(word) == arguments.end()) throw UsageError(*word + " needs a value");
+      flag.has_value = true;
+      flag.value = *++word;
+    }
+    auto name = "--" + option->get_lnames().front();
+    line.flags.push_back(flag.has_value ? name + "=" + flag.value : name);
+  }
+  if (word != arguments.end() && *word == "--") ++word;
+  line.program.assign(word, arguments.end());
+  return line;
+}
+
+}  // namespace accelerate::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+// What all commands do with their command line.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::cli {
+
+/// A command line that cannot be understood: exit code 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A command line cut in two: the flags of the command itself, and the program that follows with its own.
+struct SplitCommandLine {
+  std::vector<std::string> flags;    // "--name=value" or "--name"
+  std::vector<std::string> program;  // the first word that is no flag, and everything after it
+};
+
+/// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-' and '_' are
+/// the same. Throws UsageError for an unknown flag, naming the nearest known one.
+SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments);
+
+/// The name nearest to `word` if it looks like a slip of the finger (at most two letters off), or nothing.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
+
+}  // namespace accelerate::cli

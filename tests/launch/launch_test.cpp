@@ -1,0 +1,202 @@
+#include "accelerate/launch/launch.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/loopback_port.h"
+#include "accelerate/base/scope.h"
+
+using namespace accelerate;
+using namespace accelerate::launch;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A directory in which ranks leave files for the test to look at.
+struct Notes {
+  Notes() {
+    char pattern[] = "/tmp/launch_notes_XXXXXX";
+    directory = mkdtemp(pattern);
+    setenv("NOTES", directory.c_str(), 1);
+  }
+  ~Notes() {
+    unsetenv("NOTES");
+    fs::remove_all(directory);
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream file(directory / name);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  fs::path directory;
+};
+
+/// Runs a line of shell on `num_processes` ranks.
+Outcome run(int num_processes, const std::string& script, LaunchOptions options = {}) {
+  options.num_processes = num_processes;
+  options.program = "/bin/sh";
+  options.arguments = {"-c", script};
+  return launch::launch(options);
+}
+
+bool is_alive(const std::string& pid) { return !pid.empty() && kill(std::stoi(pid), 0) == 0; }
+
+/// A process that was killed may stay for a moment until its parent, here init, takes note.
+bool is_gone_soon(const std::string& pid) {
+  for (int i = 0; i < 200 && is_alive(pid); ++i) std::this_thread::sleep_for(10ms);
+  return !pid.empty() && !is_alive(pid);
+}
+
+}  // namespace
+
+TEST_CASE("exactly as many processes start as are asked for, each with its rank") {
+  for (int size : {1, 2, 5}) {
+    Notes notes;
+    auto outcome = run(size, "echo $WORLD_SIZE > $NOTES/$RANK");
+    CHECK(outcome.exit_code == 0);
+    CHECK(outcome.message == "");
+    for (int rank = 0; rank < size; ++rank) CHECK(notes.read(std::to_string(rank)) == std::to_string(size) + "\n");
+    CHECK(std::distance(fs::directory_iterator(notes.directory), fs::directory_iterator()) == size);
+  }
+}
+
+TEST_CASE("rank 0 inherits a socket bound to the job's port, the others none") {
+  Notes notes;
+  auto outcome = run(2, "[ -n \"$ACCELERATE_STORE_FD\" ] && readlink /proc/$$/fd/$ACCELERATE_STORE_FD > $NOTES/$RANK; true");
+  CHECK(outcome.exit_code == 0);
+  CHECK(notes.read("0").find("socket:") == 0);
+  CHECK(notes.read("1") == "");
+}
+
+TEST_CASE("a given port is used, and a busy one refused before anything starts") {
+  Notes notes;
+  LoopbackPort port;
+  auto number = port.number();
+  port.close();
+  CHECK(run(1, "echo $MASTER_PORT > $NOTES/port", {.main_process_port = number}).exit_code == 0);
+  CHECK(notes.read("port") == std::to_string(number) + "\n");
+
+  LoopbackPort busy;
+  busy.listen();
+  auto start = [&] { run(1, "echo started > $NOTES/started", {.main_process_port = busy.number()}); };
+  CHECK_THROWS_WITH_AS(start(), doctest::Contains(std::to_string(busy.number()).c_str()), Error);
+  LaunchOptions two_machines{
+      .num_machines = 2, .main_process_ip = "127.0.0.1", .main_process_port = busy.number()};
+  CHECK_THROWS_WITH_AS(run(2, "echo started > $NOTES/started", two_machines), doctest::Contains("--main_process_port"), Error);
+  CHECK(notes.read("started") == "");
+}
+
+TEST_CASE("the launcher's exit code is that of the rank that failed, whose peers are stopped at once") {
+  Notes notes;
+  auto start = Clock::now();
+  auto outcome = run(3, "echo $$ > $NOTES/$RANK; [ $RANK = 1 ] && sleep 0.3 && exit 7; sleep 60 & wait");
+  CHECK(Clock::now() - start < 3s);
+  CHECK(outcome.exit_code == 7);
+  CHECK(outcome.message.find("rank 1 (pid " + notes.read("1").substr(0, notes.read("1").size() - 1) +
+                             ") of /bin/sh ended with exit code 7; the other ranks were stopped") == 0);
+  for (auto rank : {"0", "1", "2"}) CHECK_FALSE(is_alive(notes.read(rank)));
+}
+
+TEST_CASE("a crash gives 128 + its signal, and is blamed before peers that noticed it") {
+  CHECK(run(2, "[ $RANK = 0 ] && kill -SEGV $$; sleep 60").exit_code == 128 + SIGSEGV);
+  auto outcome = run(2, "[ $RANK = 0 ] && exit 1; sleep 0.03; kill -KILL $$");
+  CHECK(outcome.exit_code == 128 + SIGKILL);
+  CHECK(outcome.message.find("rank 1 ") == 0);
+  CHECK(outcome.message.find("was ended by SIGKILL") != std::string::npos);
+}
+
+TEST_CASE("processes that ranks have started are stopped with them") {
+  Notes notes;
+  auto outcome = run(2, "sleep 60 & echo $! > $NOTES/child$RANK; [ $RANK = 1 ] && sleep 0.3 && exit 3; wait");
+  CHECK(outcome.exit_code == 3);
+  CHECK(is_gone_soon(notes.read("child0")));
+  CHECK(is_gone_soon(notes.read("child1")));
+}
+
+TEST_CASE("a signal to the launcher is passed on to every rank, which may tidy up") {
+  Notes notes;
+  auto self = getpid();
+  std::thread sender;
+  {
+    // Signals are for the main thread, which waits; this one must not take them.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sender = std::thread([&] {
+      while (notes.read("0").empty() || notes.read("1").empty()) std::this_thread::sleep_for(10ms);
+      kill(self, SIGTERM);
+    });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  auto outcome = run(2, "trap 'echo tidy > $NOTES/tidy$RANK; exit 0' TERM; echo $$ > $NOTES/$RANK; sleep 60 & wait");
+  sender.join();
+  CHECK(outcome.exit_code == 128 + SIGTERM);
+  CHECK(outcome.message == "stopped by SIGTERM");
+  CHECK(notes.read("tidy0") == "tidy\n");
+  CHECK(notes.read("tidy1") == "tidy\n");
+}
+
+TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
+  Notes notes;
+  SignalWatch signals;
+  std::vector<Rank> ranks;
+  ChildProcess::Setup setup;
+  setup.environment = {"NOTES=" + notes.directory.string(), "PATH=/usr/bin:/bin"};
+  setup.signal_mask = signals.original_mask();
+  auto start = [&](const std::string& script) {
+    Command command{"/bin/sh", {"sh", "-c", script}};
+    ranks.push_back({static_cast<int>(ranks.size()), std::make_unique<ChildProcess>(command, setup)});
+  };
+  start("trap '' TERM; echo ready > $NOTES/ready; while true; do sleep 1; done");
+  start("while [ ! -e $NOTES/ready ]; do sleep 0.01; done; exit 4");
+  auto begin = Clock::now();
+  auto outcome = supervise(ranks, signals, "stubborn", {.with_peers = 300ms});
+  CHECK(outcome.exit_code == 4);
+  CHECK(Clock::now() - begin >= 300ms);
+  CHECK(Clock::now() - begin < 5s);
+  CHECK(*ranks[0].process->wait_status() == SIGKILL);
+}
+
+TEST_CASE("a file that is no program is refused by name when it is executed") {
+  Notes notes;
+  auto path = (notes.directory / "broken").string();
+  std::ofstream(path) << "neither binary nor script";
+  fs::permissions(path, fs::perms::owner_all);
+  try {
+    launch::launch({.num_processes = 2, .program = path});
+    FAIL_CHECK("it was started");
+  } catch (const ProgramError& error) {
+    CHECK(error.exit_code() == 126);
+    CHECK(std::string(error.what()).find(path) != std::string::npos);
+  }
+}
+
+TEST_CASE("GPUs are counted by their device files") {
+  Notes notes;
+  CHECK(count_gpus(notes.directory.string()) == 0);
+  for (auto name : {"nvidia0", "nvidia1", "nvidia12", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
+    std::ofstream(notes.directory / name) << "";
+  }
+  CHECK(count_gpus(notes.directory.string()) == 3);
+  CHECK(count_gpus("/nowhere") == 0);
+}
+
+TEST_CASE("nothing is left in the temporary directory") {
+  Notes notes;
+  PatchEnvironment patch{{"TMPDIR", notes.directory.string()}};
+  CHECK(run(2, "[ -d $(dirname $TORCHELASTIC_ERROR_FILE) ] && echo {} > $TORCHELASTIC_ERROR_FILE").exit_code == 0);
+  CHECK(fs::is_empty(notes.directory));
+}
