@@ -1,0 +1,63 @@
+#include "accelerate/parallel/arrivals.h"
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::parallel {
+
+using torch::autograd::variable_list;
+
+class Arrivals::Hook : public torch::autograd::FunctionPostHook {
+ public:
+  Hook(Arrivals& arrivals, size_t index) : arrivals_(arrivals), index_(index) {}
+
+  variable_list operator()(const variable_list& outputs, const variable_list&) override {
+    arrivals_.note(index_);
+    return outputs;
+  }
+
+ private:
+  Arrivals& arrivals_;
+  size_t index_;
+};
+
+Arrivals::Arrivals(std::vector<NamedTensor> parameters, std::function<void()> on_first)
+    : parameters_(std::move(parameters)), on_first_(std::move(on_first)) {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[i].tensor);
+    auto hook = accumulator->add_post_hook(std::make_unique<Hook>(*this, i));
+    hooks_.emplace_back(std::move(accumulator), hook);
+  }
+}
+
+Arrivals::~Arrivals() {
+  for (auto& [accumulator, hook] : hooks_) accumulator->del_post_hook(hook);
+}
+
+void Arrivals::start() {
+  listening_ = true;
+  count_ = 0;
+  arrived_.assign(parameters_.size(), false);
+}
+
+std::vector<std::string> Arrivals::missing() const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < arrived_.size(); ++i) {
+    if (!arrived_[i]) names.push_back(parameters_[i].name);
+  }
+  return names;
+}
+
+void Arrivals::note(size_t index) {
+  if (!listening_ || arrived_[index]) return;
+  const auto& [name, parameter] = parameters_[index];
+  if (parameter.grad().defined() && parameter.grad().is_sparse()) {
+    fail("parameter '", name, "' has a sparse gradient, which is not averaged over ranks; build its Embedding with",
+         " sparse(false)");
+  }
+  arrived_[index] = true;
+  if (count_++ == 0) on_first_();
+}
+
+}  // namespace accelerate::parallel

@@ -1,0 +1,44 @@
+#pragma once
+
+// Which parameters get a gradient in a backward, by a hook behind each of them. Private to this room.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/csrc/autograd/function.h>
+
+#include "accelerate/parallel/named_tensor.h"
+
+namespace accelerate::parallel {
+
+class Arrivals {
+ public:
+  /// `on_first` is called in backward, with the first gradient that comes. The hooks run before those added later.
+  Arrivals(std::vector<NamedTensor> parameters, std::function<void()> on_first);
+  Arrivals(const Arrivals&) = delete;
+  Arrivals& operator=(const Arrivals&) = delete;
+  ~Arrivals();
+
+  /// Notes arrivals from now on, beginning with none.
+  void start();
+  void stop() { listening_ = false; }
+  bool listening() const { return listening_; }
+
+  size_t count() const { return count_; }
+  std::vector<std::string> missing() const;
+
+ private:
+  class Hook;
+  void note(size_t index);
+
+  std::vector<NamedTensor> parameters_;
+  std::function<void()> on_first_;
+  std::vector<std::pair<c10::intrusive_ptr<torch::autograd::Node>, uintptr_t>> hooks_;
+  std::vector<bool> arrived_;
+  size_t count_ = 0;
+  bool listening_ = false;
+};
+
+}  // namespace accelerate::parallel

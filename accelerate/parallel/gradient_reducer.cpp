@@ -1,0 +1,154 @@
+#include "accelerate/parallel/gradient_reducer.h"
+
+#include <algorithm>
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::parallel {
+
+namespace {
+
+constexpr int64_t kMebibyte = 1024 * 1024;
+
+int64_t cap_bytes(const DistributedDataParallelKwargs& kwargs) {
+  if (kwargs.bucket_cap_mb <= 0) fail("bucket_cap_mb is ", kwargs.bucket_cap_mb, "; a bucket holds more than 0 MiB");
+  return std::max<int64_t>(1, static_cast<int64_t>(kwargs.bucket_cap_mb * kMebibyte));
+}
+
+// A small first bucket starts the first reduction early.
+int64_t first_cap_bytes(const DistributedDataParallelKwargs& kwargs) { return std::min(kMebibyte, cap_bytes(kwargs)); }
+
+std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& parameters) {
+  std::vector<at::Tensor> tensors;
+  for (const auto& parameter : parameters) tensors.push_back(parameter.tensor);
+  return tensors;
+}
+
+std::unordered_map<size_t, std::string> names_of(const std::vector<NamedTensor>& parameters) {
+  std::unordered_map<size_t, std::string> names;
+  for (const auto& parameter : parameters) names.emplace(names.size(), parameter.name);
+  return names;
+}
+
+std::vector<std::vector<size_t>> assign_buckets(const std::vector<at::Tensor>& parameters,
+                                                const DistributedDataParallelKwargs& kwargs) {
+  // Last layer first: its gradient is ready first, so its reduction overlaps the rest of backward.
+  std::vector<at::Tensor> backwards(parameters.rbegin(), parameters.rend());
+  std::vector<int64_t> indices(parameters.size());
+  for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(indices.size() - 1 - i);
+  std::vector<size_t> limits{static_cast<size_t>(first_cap_bytes(kwargs)), static_cast<size_t>(cap_bytes(kwargs))};
+  std::vector<bool> sparse(parameters.size(), false);
+  return std::get<0>(c10d::compute_bucket_assignment_by_size(backwards, limits, sparse, indices));
+}
+
+/// Sends gradients as bfloat16: half the bytes, the range of float32.
+class Bf16Hook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
+ public:
+  using CppCommHookInterface::CppCommHookInterface;
+
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+    auto gradients = bucket.getBuffer();
+    std::vector<at::Tensor> small{gradients.to(at::kBFloat16).div_(state_->getSize())};
+    auto widen = [gradients, small](c10::ivalue::Future&) { return c10::IValue(gradients.copy_(small[0])); };
+    return state_->allreduce(small)->getFuture()->then(widen, c10::TensorType::get());
+  }
+};
+
+}  // namespace
+
+GradientReducer::GradientReducer(const std::vector<NamedTensor>& parameters,
+                                 const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
+                                 const DistributedDataParallelKwargs& kwargs)
+    : Reducer(tensors_of(parameters), assign_buckets(tensors_of(parameters), kwargs), process_group,
+              std::vector<bool>(parameters.size(), false), cap_bytes(kwargs), kwargs.find_unused_parameters,
+              kwargs.gradient_as_bucket_view, names_of(parameters), first_cap_bytes(kwargs),
+              /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/{}),
+      kwargs_(kwargs) {
+  if (kwargs.comm_hook == CommHook::Fp16) register_builtin_comm_hook(c10d::BuiltinCommHookType::FP16_COMPRESS);
+  if (kwargs.comm_hook == CommHook::Bf16) register_comm_hook(std::make_unique<Bf16Hook>(process_group));
+}
+
+void GradientReducer::disarm() {
+  std::lock_guard lock(mutex_);
+  expect_autograd_hooks_ = false;
+}
+
+bool GradientReducer::is_unfinished() const {
+  std::lock_guard lock(mutex_);
+  return require_finalize_;
+}
+
+void GradientReducer::abandon() {
+  for (size_t i = 0; i < next_bucket_; ++i) {
+    if (buckets_[i].future_work) buckets_[i].future_work->wait();
+  }
+  reset_state();
+}
+
+void GradientReducer::fill(Bucket& bucket) {
+  for (size_t i = 0; i < bucket.variables.size(); ++i) {
+    const auto& gradient = bucket.variables[i].grad();
+    auto& view = bucket.bucket_views_in[i];
+    if (!gradient.defined()) {
+      view.zero_();
+    } else if (!gradient.is_alias_of(view)) {
+      view.copy_(gradient);
+    }
+  }
+  // A comm hook divides by itself.
+  if (kwargs_.comm_hook == CommHook::No) bucket.gradients.mul_(1.0 / process_group_->getSize());
+}
+
+void GradientReducer::spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used) {
+  if (!reduced.is_alias_of(bucket.gradients)) bucket.gradients.copy_(reduced);
+  for (size_t i = 0; i < bucket.variables.size(); ++i) {
+    if (used.defined() && used[static_cast<int64_t>(bucket.variable_indices[i])].item<int>() == 0) continue;
+    auto& gradient = bucket.variables[i].mutable_grad();
+    const auto& view = bucket.bucket_views_in[i];
+    if (!gradient.defined()) {
+      gradient = kwargs_.gradient_as_bucket_view ? view : view.clone();
+    } else if (!gradient.is_alias_of(view)) {
+      gradient.copy_(view);
+    }
+  }
+}
+
+/// Ones for the parameters that have a gradient on some rank; undefined when all of them have to have one.
+at::Tensor GradientReducer::used_anywhere(bool contribute) {
+  if (!kwargs_.find_unused_parameters && !kwargs_.static_graph) return {};
+  auto used = at::zeros({static_cast<int64_t>(params_.size())}, at::kInt);
+  for (size_t i = 0; contribute && i < params_.size(); ++i) {
+    if (params_[i].grad().defined()) used[static_cast<int64_t>(i)] = 1;
+  }
+  std::vector<at::Tensor> everywhere{used.to(params_[0].device())};
+  process_group_->allreduce(everywhere)->wait();
+  return everywhere[0].cpu();
+}
+
+void GradientReducer::reduce_now(bool contribute) {
+  at::NoGradGuard no_grad;
+  auto used = used_anywhere(contribute);
+  auto buckets = get_grad_buckets(/*return_zero_tensors=*/!contribute);
+  std::vector<c10::intrusive_ptr<c10::ivalue::Future>> reductions;
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    if (contribute) fill(buckets_[i]);
+    reductions.push_back(run_comm_hook(buckets[i]));
+  }
+  for (size_t i = 0; i < buckets.size(); ++i) {
+    reductions[i]->waitAndThrow();
+    auto reduced = c10d::detail::parseCppCommHookResult(reductions[i]->value());
+    if (contribute) spread(buckets_[i], reduced, used);
+  }
+  // The hooks note use between reductions; this was one. A static graph's notes are for good.
+  if (kwargs_.find_unused_parameters && !kwargs_.static_graph) local_used_map_.zero_();
+}
+
+std::vector<size_t> GradientReducer::bucket_bytes() const {
+  std::vector<size_t> sizes;
+  for (const auto& bucket : buckets_) sizes.push_back(bucket.gradients.nbytes());
+  return sizes;
+}
+
+}  // namespace accelerate::parallel

@@ -1,0 +1,44 @@
+#pragma once
+
+// c10d's Reducer with the few things added that a hook without a wrapper needs. Private to this room.
+
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include "accelerate/parallel/replicas.h"
+
+namespace accelerate::parallel {
+
+class GradientReducer : public c10d::Reducer {
+ public:
+  /// `parameters` all require a gradient and are distinct.
+  GradientReducer(const std::vector<NamedTensor>& parameters,
+                  const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
+                  const DistributedDataParallelKwargs& kwargs);
+
+  /// Takes back the announcement of a backward that did not reach this model.
+  void disarm();
+
+  /// Whether a backward brought some of the gradients it was expected to bring, and not all.
+  bool is_unfinished() const;
+
+  /// Forgets such a backward, so that another can follow. Waits for the reductions that have begun.
+  void abandon();
+
+  /// Averages the gradients there are, bucket by bucket, outside backward. A rank that does not contribute takes part
+  /// with zeros and keeps its own gradients. Collective.
+  void reduce_now(bool contribute);
+
+  std::vector<size_t> bucket_bytes() const;
+
+ private:
+  void fill(Bucket& bucket);
+  void spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used);
+  at::Tensor used_anywhere(bool contribute);
+
+  DistributedDataParallelKwargs kwargs_;
+};
+
+}  // namespace accelerate::parallel

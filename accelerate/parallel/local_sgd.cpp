@@ -1,0 +1,56 @@
+#include "accelerate/parallel/local_sgd.h"
+
+#include <exception>
+#include <unordered_set>
+
+#include <torch/csrc/utils/tensor_flatten.h>
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::parallel {
+
+namespace {
+constexpr size_t kBucketBytes = 25 * 1024 * 1024;
+}
+
+void average_parameters(const std::vector<at::Tensor>& parameters, const comm::Group& group) {
+  if (group.size() == 1) return;
+  std::unordered_set<const at::TensorImpl*> seen;
+  std::vector<at::Tensor> trainable;
+  for (const auto& parameter : parameters) {
+    bool first = seen.insert(parameter.unsafeGetTensorImpl()).second;
+    if (first && parameter.requires_grad()) trainable.push_back(parameter.detach());
+  }
+  for (auto& bucket : torch::utils::take_tensors(trainable, kBucketBytes)) {
+    auto flat = at::flatten_dense_tensors(bucket.tensors);
+    group.all_reduce(flat, comm::Reduction::Mean);
+    auto means = at::unflatten_dense_tensors(flat, bucket.tensors);
+    for (size_t i = 0; i < means.size(); ++i) bucket.tensors[i].copy_(means[i]);
+  }
+}
+
+LocalSGD::LocalSGD(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps, bool enabled)
+    : parameters_(std::move(parameters)),
+      group_(std::move(group)),
+      local_sgd_steps_(local_sgd_steps),
+      enabled_(enabled),
+      exceptions_at_entry_(std::uncaught_exceptions()) {
+  if (local_sgd_steps < 1)
+    fail("local_sgd_steps is ", local_sgd_steps, "; parameters are averaged after 1 step or more");
+}
+
+LocalSGD::~LocalSGD() noexcept(false) {
+  if (std::uncaught_exceptions() == exceptions_at_entry_) finish();
+}
+
+void LocalSGD::step() {
+  if (enabled_ && ++num_steps_ % local_sgd_steps_ == 0) average_parameters(parameters_, group_);
+}
+
+void LocalSGD::finish() {
+  if (enabled_) average_parameters(parameters_, group_);
+  enabled_ = false;
+}
+
+}  // namespace accelerate::parallel

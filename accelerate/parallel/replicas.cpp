@@ -1,0 +1,189 @@
+#include "accelerate/parallel/replicas.h"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/comm/connection.h"
+#include "accelerate/parallel/arrivals.h"
+#include "accelerate/parallel/gradient_reducer.h"
+#include "accelerate/parallel/join.h"
+#include "accelerate/parallel/same_model.h"
+
+namespace accelerate::parallel {
+
+namespace {
+
+constexpr size_t kBroadcastBytes = 250 * 1024 * 1024;
+constexpr size_t kNamesInMessage = 5;
+
+std::string describe(const DistributedDataParallelKwargs& kwargs) {
+  std::ostringstream line;
+  line << "options broadcast_buffers=" << kwargs.broadcast_buffers << " bucket_cap_mb=" << kwargs.bucket_cap_mb
+       << " find_unused_parameters=" << kwargs.find_unused_parameters << " static_graph=" << kwargs.static_graph
+       << " comm_hook=" << static_cast<int>(kwargs.comm_hook);
+  return line.str();
+}
+
+std::vector<NamedTensor> without_frozen(const std::vector<NamedTensor>& parameters) {
+  std::vector<NamedTensor> trainable;
+  for (const auto& parameter : parameters) {
+    if (parameter.tensor.requires_grad()) trainable.push_back(parameter);
+  }
+  return trainable;
+}
+
+}  // namespace
+
+class Replicas::Impl {
+ public:
+  Impl(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, comm::Group group,
+       DistributedDataParallelKwargs kwargs)
+      : group_(std::move(group)), kwargs_(kwargs), parameters_(distinct(parameters)), buffers_(distinct(buffers)) {
+    if (group_.size() == 1) return;
+    auto description = describe_model(parameters_, buffers_);
+    description.push_back(describe(kwargs_));
+    check_same_model(description, group_);
+    copy_model_from(0);
+    auto trainable = without_frozen(parameters_);
+    if (trainable.empty()) return;
+    num_trainable_ = trainable.size();
+    // Before the Reducer, so that a gradient it cannot take is refused first.
+    arrivals_.emplace(trainable, [this] { on_first_gradient(); });
+    reducer_.emplace(trainable, group_.connection()->process_group(), kwargs_);
+  }
+
+  void before_forward(bool training) {
+    if (!reducer_ || !kwargs_.broadcast_buffers || buffers_.empty()) return;
+    if (buffers_stale_) {
+      if (join_) join_->announce(Join::Event::Buffers, join_index_);
+      copy_buffers_from(join_ ? join_->leader_ : 0);
+    }
+    buffers_stale_ = training;
+  }
+
+  void arm(const at::Tensor& loss) {
+    if (!reducer_) return;
+    // Armed still: the backward before this one ended in an exception.
+    if (arrivals_->listening()) reducer_->abandon();
+    arrivals_->start();
+    if (join_) return;
+
+    if (kwargs_.static_graph && !graph_declared_static_) {
+      // Not earlier: the Reducer would take backwards that are not armed for a part of the graph.
+      reducer_->set_static_graph();
+      graph_declared_static_ = true;
+    }
+    if (reducer_->should_rebuild_buckets()) reducer_->rebuild_buckets();
+    reducer_->prepare_for_forward();
+    bool search = kwargs_.find_unused_parameters && !kwargs_.static_graph;
+    reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{loss} : std::vector<at::Tensor>{});
+  }
+
+  void after_backward() {
+    if (!reducer_ || !arrivals_->listening()) return;
+    arrivals_->stop();
+    if (arrivals_->count() == 0) return reducer_->disarm();
+    if (join_) {
+      bool all_expected = !kwargs_.find_unused_parameters && !kwargs_.static_graph;
+      if (all_expected && arrivals_->count() < num_trainable_) fail_unused();
+      join_->announce(Join::Event::Gradients, join_index_);
+      reducer_->reduce_now(/*contribute=*/true);
+    } else if (reducer_->is_unfinished()) {
+      reducer_->abandon();
+      fail_unused();
+    }
+  }
+
+  void enter(Join* join, int index) {
+    join_ = join;
+    join_index_ = index;
+  }
+
+  void shadow_gradients() {
+    if (reducer_) reducer_->reduce_now(/*contribute=*/false);
+  }
+
+  void copy_buffers_from(int rank) { copy_from(rank, {&buffers_}); }
+
+  void copy_model_from(int rank) {
+    copy_from(rank, {&parameters_, &buffers_});
+    buffers_stale_ = false;
+  }
+
+  std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
+
+ private:
+  void on_first_gradient() {
+    if (!kwargs_.static_graph || join_ || reduced_once_) return;
+    // In its first step the Reducer only counts what a static graph brings, and reduces when backward is through.
+    reduced_once_ = true;
+    torch::autograd::Engine::get_default_engine().queue_callback([this] { reducer_->delay_all_reduce(); });
+  }
+
+  [[noreturn]] void fail_unused() {
+    auto missing = arrivals_->missing();
+    std::ostringstream names;
+    for (size_t i = 0; i < std::min(missing.size(), kNamesInMessage); ++i) {
+      names << (i == 0 ? "'" : ", '") << missing[i] << "'";
+    }
+    if (missing.size() > kNamesInMessage) names << ", ...";
+    auto remedy = kwargs_.static_graph
+                      ? "This differs from the first step, so static_graph = true does not fit the model"
+                      : "If the loss is meant to leave parameters out, set find_unused_parameters = true in "
+                        "DistributedDataParallelKwargs; if not, let them take part in it or freeze them before prepare";
+    fail("rank ", group_.rank(), ": backward gave no gradient to ", missing.size(), " of ", num_trainable_,
+         " parameters: ", names.str(), ". ", remedy);
+  }
+
+  /// Overwrites tensors with those of `rank`, as if they had been so all along: a version counter that moved would make
+  /// backward reject a graph built before, in which a buffer was saved.
+  void copy_from(int rank, std::initializer_list<const std::vector<NamedTensor>*> lists) {
+    std::vector<at::Tensor> tensors;
+    for (const auto* list : lists) {
+      for (const auto& named : *list) tensors.emplace_back(named.tensor.variable_data());
+    }
+    if (tensors.empty()) return;
+    try {
+      c10d::broadcast_coalesced(group_.connection()->process_group(), tensors, kBroadcastBytes, rank);
+    } catch (const c10::Error& error) {
+      fail("rank ", group_.rank(), ": taking over the model of rank ", rank,
+           " failed: ", error.what_without_backtrace());
+    }
+  }
+
+  comm::Group group_;
+  DistributedDataParallelKwargs kwargs_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+  size_t num_trainable_ = 0;
+  std::optional<Arrivals> arrivals_;
+  std::optional<GradientReducer> reducer_;
+
+  bool buffers_stale_ = false;
+  bool graph_declared_static_ = false;
+  bool reduced_once_ = false;
+
+  Join* join_ = nullptr;
+  size_t join_index_ = 0;
+};
+
+Replicas::Replicas(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers,
+                   comm::Group group, DistributedDataParallelKwargs kwargs)
+    : impl_(std::make_unique<Impl>(parameters, buffers, std::move(group), kwargs)) {}
+
+Replicas::~Replicas() = default;
+
+void Replicas::before_forward(bool training) { impl_->before_forward(training); }
+void Replicas::arm(const at::Tensor& loss) { impl_->arm(loss); }
+void Replicas::after_backward() { impl_->after_backward(); }
+std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
+void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }
+void Replicas::shadow_gradients() { impl_->shadow_gradients(); }
+void Replicas::copy_buffers_from(int rank) { impl_->copy_buffers_from(rank); }
+void Replicas::copy_model_from(int rank) { impl_->copy_model_from(rank); }
+
+}  // namespace accelerate::parallel

@@ -1,0 +1,80 @@
+#pragma once
+
+// One model on several ranks, kept the same on all of them: it starts as rank 0's, and gradients are averaged over
+// ranks while backward still computes the rest of them. Hooks on the parameters do it, so the model needs no wrapper.
+
+#include <memory>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "accelerate/comm/group.h"
+#include "accelerate/parallel/named_tensor.h"
+
+namespace accelerate::parallel {
+
+class Join;
+
+/// In which type gradients travel between ranks.
+enum class CommHook { No, Fp16, Bf16 };
+
+struct DistributedDataParallelKwargs {
+  bool broadcast_buffers = true;         // buffers follow rank 0's from one training step to the next
+  double bucket_cap_mb = 25;             // gradients are reduced in buckets of this many MiB, the first of at most 1
+  bool find_unused_parameters = false;   // a loss may leave parameters out; costs a walk over the graph in each step
+  bool gradient_as_bucket_view = false;  // gradients live in the buckets: one copy less, but they cannot be detached
+  bool static_graph = false;             // every step uses the same parameters, equally often
+  CommHook comm_hook = CommHook::No;
+};
+
+/// The replicas of one model, seen from one rank. A training step calls
+///
+///   replicas.before_forward(model.is_training());
+///   auto loss = ...;
+///   replicas.arm(loss);        // left out: gradients stay local and add up, until a later armed backward averages the
+///   sum loss.backward(); replicas.after_backward();
+///
+/// in the same order on every rank. With several models in a loop all of them may be armed for each loss: those that
+/// the loss does not reach stay out of it. In a group of one, and for a model whose parameters are all frozen, these
+/// calls do nothing. Destroying the object takes its hooks off the parameters.
+class Replicas {
+ public:
+  /// Overwrites parameters and buffers with rank 0's. Collective. Throws the same Error on every rank when the models
+  /// or options differ between ranks. Parameters frozen now count as frozen for the life of the object.
+  Replicas(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, comm::Group group,
+           DistributedDataParallelKwargs kwargs = {});
+  ~Replicas();
+
+  /// Brings the buffers in step with rank 0's if a training forward may have changed them since they last were.
+  /// Collective.
+  void before_forward(bool training);
+
+  /// The next backward averages gradients over ranks. `loss` is what backward is called on, on this rank. Collective.
+  void arm(const at::Tensor& loss);
+
+  /// Ends what arm began. Throws Error naming the parameters left without a gradient where all were expected to get
+  /// one.
+  void after_backward();
+
+  /// Sizes of the buckets in the order they are reduced; empty when there is nothing to reduce. They change once, after
+  /// the first backward, to the order in which gradients come. Not collective.
+  std::vector<size_t> bucket_bytes() const;
+
+ private:
+  friend class Join;
+  void enter(Join* join, int index);  // announce collectives to `join` from now on, or to nobody
+  void shadow_gradients();            // take part in the others' reduction without gradients of one's own
+  void copy_buffers_from(int rank);
+  void copy_model_from(int rank);
+
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace accelerate::parallel
+
+namespace accelerate {
+using parallel::CommHook;
+using parallel::DistributedDataParallelKwargs;
+using parallel::Replicas;
+}  // namespace accelerate
