@@ -1,13 +1,15 @@
-# The commands of this repository. Each one first brings what it needs onto the machine (tools/setup.sh) and a second run
-# does nothing twice. `make` alone explains them.
+# The commands of this repository. Each one first brings what it needs onto the machine (tools/setup.sh), and a second
+# run does nothing twice. `make` alone explains them.
 
 PREFIX ?= /usr/local
 # A file that includes torch takes up to 2 GB to compile.
-JOBS ?= $(shell awk -v cores=$$(nproc) '/MemAvailable/ { n = int($$2 / 2e6); print n < 1 ? 1 : n < cores ? n : cores }' /proc/meminfo)
+MEMORY_JOBS := $(shell awk '/MemAvailable/ { print int($$2 / 2e6) + 1 }' /proc/meminfo)
+JOBS ?= $(shell printf '%s\n' $$(nproc) $(MEMORY_JOBS) | sort -n | head -1)
 BUILD := build
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo demo-quick bench install docs format lint clean
+.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo demo-quick bench \
+        install docs format lint clean
 
 help:
 	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'

@@ -1,5 +1,6 @@
-# Whether NCCL can be used, and the headers it takes: ACCELERATE_NCCL and ACCELERATE_NCCL_INCLUDE_DIRS. It needs a CUDA build of
-# libtorch, NCCL's header, which comes with the CUDA wheel, and those of the CUDA toolkit, of which the wheel has only a part.
+# Whether NCCL can be used, and the headers it takes: ACCELERATE_NCCL and ACCELERATE_NCCL_INCLUDE_DIRS. It needs a CUDA
+# build of libtorch, NCCL's header, which comes with the CUDA wheel, and those of the CUDA toolkit, of which the wheel
+# has only a part.
 
 set(ACCELERATE_NCCL OFF)
 if(TARGET torch_cuda)
@@ -13,6 +14,6 @@ if(TARGET torch_cuda)
     set(ACCELERATE_NCCL_INCLUDE_DIRS
       ${ACCELERATE_NCCL_HEADERS} ${wheel_headers} ${ACCELERATE_CUDA_HEADERS} ${ACCELERATE_CUDA_HEADERS}/cccl)
   else()
-    message(STATUS "NCCL is left out, and ranks will talk through Gloo: install the CUDA toolkit and set CUDA_HOME to have it")
+    message(STATUS "NCCL is left out and ranks talk through Gloo: to have it, install the CUDA toolkit and set CUDA_HOME")
   endif()
 endif()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that includes between rooms point one way, as the table in ARCHITECTURE.md says.
 
-Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not have.
-Also keeps third-party headers that a user of the library would have to install out of the installed headers.
+Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not
+have. Also keeps third-party headers that a user of the library would have to install out of the installed headers.
 """
 
 import argparse

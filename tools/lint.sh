@@ -23,7 +23,8 @@ python3 tools/check_includes.py
 # clang cannot read g++'s precompiled headers, so this configuration does without.
 cmake -S . -B build-lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DACCELERATE_CCACHE=OFF >/dev/null
-mapfile -t compiled < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?$|\1|p" build-lint/compile_commands.json | sort -u)
+listed=build-lint/compile_commands.json
+mapfile -t compiled < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?$|\1|p" $listed | sort -u)
 torch_free='^(accelerate/(base|config|launch|formats|tracking)|cli|tests/(base|config|launch|formats|tracking|cli))/'
 if [[ ${1:-} == --all ]]; then
   chosen=("${compiled[@]}")

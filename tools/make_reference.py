@@ -4,8 +4,8 @@
     tools/make_reference.py --output build/docs/reference
     tools/make_reference.py --check      every class and free function has a contract
 
-A contract covers the declaration below it and those that follow without an empty line between. A comment at the end of a
-line serves a member as its contract.
+A contract covers the declaration below it and those that follow without an empty line between. A comment at the end of
+a line serves a member as its contract, and the sentence at the top of a file the class that the file is named after.
 """
 
 import argparse
@@ -16,7 +16,8 @@ import sys
 
 TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:enum\s+class|enum|class|struct)\s+(?:\[\[.*?\]\]\s*)?([\w:]+)")
 HIDDEN = re.compile(r"^(using namespace|using [\w:]+$|friend|static_assert|extern|namespace \w+ =)|"
-                    r"\boverride\b|= (delete|default)$")
+                    r"\boverride\b|= (delete|default)$|^(template\s*<.*>\s*)?(explicit )?\w+\(.*\) -> ")
+ROOM = re.compile(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:LIBRARIES[^)]*)?\)")
 OUT_OF_CLASS = re.compile(r"\w(<[^()]*>)?::~?(\w+|operator\W+)\s*\(")
 
 
@@ -30,6 +31,8 @@ class Declaration:
     is_type: bool = False
 
     def is_function(self):
+        if re.match(r"template\s*<.*>\s*concept\b", self.text):
+            return False
         head = re.sub(r"<[^()]*>", "", self.text)
         return "(" in head and not head.startswith("using ") and not re.match(r"[^(]*[^=!<>]=[^=]", head)
 
@@ -107,7 +110,8 @@ def parse(path, text):
                 if is_enum:
                     position = skip_braces(text, body_start)
                     head += " " + squeeze(re.sub(r"//[^\n]*", "", text[body_start:position]))
-                covered = bool(contract) or covered
+                names_the_file = named[1].lower() == pathlib.PurePosixPath(path).stem.replace("_", "")
+                covered = bool(contract) or covered or names_the_file
                 if visible and "::" not in named[1]:
                     header.declarations.append(
                         Declaration(head, "\n".join(contract), covered, line, owner, is_type=True))
@@ -139,7 +143,7 @@ def public_headers(root):
     """The headers that the rooms' CMakeLists name, so those that are installed."""
     for folder in ("accelerate", "transformers"):
         for listing in sorted((root / folder).rglob("CMakeLists.txt")):
-            room = re.search(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:LIBRARIES[^)]*)?\)", listing.read_text())
+            room = ROOM.search(listing.read_text())
             for name in sorted(room[1].split()) if room else []:
                 path = listing.parent / name
                 yield parse(path.relative_to(root).as_posix(), path.read_text())
@@ -182,7 +186,7 @@ def main():
         for room, headers in rooms.items():
             (arguments.output / f"{room}.md").write_text(page(room, headers))
         index = "".join(f"- [{room}]({room}.md)\n" for room in rooms)
-        (arguments.output / "index.md").write_text(f"# Reference\n\nA page for each room of ARCHITECTURE.md.\n\n{index}")
+        (arguments.output / "index.md").write_text(f"# Reference\n\nOne page for each room.\n\n{index}")
         print(f"{len(rooms)} pages in {arguments.output}")
     if arguments.check:
         declarations = [(h.path, d) for headers in rooms.values() for h in headers for d in h.declarations]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One way of using the library from outside: install_test.sh <way> <clone> <build directory>. `prefix` installs, and
-# `find_package` and `pkg_config` use what it left; every way builds examples/consumer in a directory of its own and runs it.
+# `find_package` and `pkg_config` use what it left; every way builds examples/consumer in its own directory and runs it.
 set -euo pipefail
 way=$1 clone=$2 build=$3
 area=$build/tests/install
@@ -14,7 +14,7 @@ fail() { echo "install_test: $*" >&2 && exit 1; }
 outside_of_clone() {
   local file
   for file in "$@"; do
-    if ldd "$file" | grep -e "=> $clone/" -e 'not found'; then fail "$file needs a library of the clone, or misses one"; fi
+    if ldd "$file" | grep -e "=> $clone/" -e 'not found'; then fail "$file needs a library of the clone or misses one"; fi
     if readelf -d "$file" | grep -E 'R(UN)?PATH' | grep "$clone"; then fail "$file has a search path into the clone"; fi
   done
 }
@@ -62,8 +62,8 @@ case $way in
     runs "$work/build/train"
     ;;
   torch_version)
-    # Another version of libtorch is refused with its number, its place and the remedy; a CUDA build of the pinned one is
-    # not.
+    # Another version of libtorch is refused with its number, its place and the remedy; a CUDA build of the pinned one
+    # is not.
     package=$work/torch/share/cmake/Torch
     mkdir -p "$package"
     echo 'set(TORCH_INSTALL_PREFIX /opt/torch)' >"$package/TorchConfig.cmake"
@@ -76,7 +76,7 @@ case $way in
     for part in 'libtorch 2.12.1 was found at /opt/torch' 'needs exactly 2.13.0' 'CMAKE_PREFIX_PATH'; do
       [[ $refusal == *"$part"* ]] || fail "the refusal of another version lacks '$part': $refusal"
     done
-    [[ $(configure 2.13.0+cu130 || true) != *'needs exactly'* ]] || fail "a CUDA build of the pinned version was refused"
+    [[ $(configure 2.13.0+cu130 || true) != *'needs exactly'* ]] || fail "a CUDA build of the pinned one was refused"
     ;;
   *) fail "'$way' is not a way of using the library" ;;
 esac

@@ -1,4 +1,4 @@
-"""The checks of tools/ find what they are there for: each test plants a fault in a small tree and expects its report."""
+"""The checks of tools/ find what they are there for: each test plants a fault in a small tree and expects a report."""
 
 import pathlib
 import subprocess
@@ -96,6 +96,7 @@ class Reference(ToolTest):
     def test_a_missing_contract_is_named(self):
         self.assertIn("a.h:6: no /// contract for void send()", self.check("void send();")[1])
         self.assertIn("no /// contract for class Group", self.check("class Group {};")[1])
+        self.assertEqual(self.check("class A {};")[0], 0, "the sentence on top of a.h tells what A is")
 
     def test_a_contract_covers_the_lines_that_follow_it_closely(self):
         self.assertEqual(self.check("/// One and two.\nvoid one();\nvoid two() { return; }")[0], 0)
