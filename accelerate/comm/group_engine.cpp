@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 
 namespace accelerate::comm {
@@ -52,10 +53,8 @@ void Group::Connection::wait(const std::string& operation,
     start()->wait();
   } catch (const std::exception& error) {
     std::chrono::duration<double> elapsed = Clock::now() - begin;
-    std::string cause = error.what();
-    cause = cause.substr(0, cause.find("\nException raised from"));
     fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
-         missing_ranks(operation), cause);
+         missing_ranks(operation), message_of(error));
   }
 }
 

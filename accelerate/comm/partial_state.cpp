@@ -1,6 +1,6 @@
 #include "accelerate/comm/partial_state.h"
 
-#include <cstdlib>
+#include <map>
 #include <mutex>
 
 #include <ATen/DeviceAccelerator.h>
@@ -10,6 +10,7 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/rendezvous.h"
@@ -48,6 +49,14 @@ void choose_num_threads(const ProcessEnvironment& process) {
   at::set_num_threads(std::max(1, physical_cores() / process.local_world_size));
 }
 
+/// The job's store, opened once per process: rank 0's server has to outlive every meeting of the ranks.
+c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  static auto* stores = new std::map<std::pair<std::string, int>, c10::intrusive_ptr<c10d::Store>>();
+  auto& store = (*stores)[{process.main_address, process.main_port}];
+  if (!store) store = open_store(process, timeout);
+  return store;
+}
+
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
   Group::Connection::Options connection;
   connection.timeout = options.timeout.value_or(use_nccl ? std::chrono::minutes(10) : std::chrono::minutes(30));
@@ -58,7 +67,7 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
 
   auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
-  auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, open_store(process, start_timeout));
+  auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
   verify_job(*store, process, start_timeout);
   return Group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
 }
@@ -96,6 +105,7 @@ std::shared_ptr<const PartialState::Shared>& PartialState::current() {
 PartialState::PartialState(const PartialStateOptions& options) {
   std::lock_guard lock(current_mutex);
   if (!current()) {
+    report_uncaught_exceptions();
     auto shared = std::make_shared<Shared>();
     shared->process = read_process_environment();
     bool cpu = options.cpu || environment_flag("ACCELERATE_USE_CPU", false);

@@ -25,7 +25,7 @@ const char* to_string(DistributedType type);
 
 struct PartialStateOptions {
   bool cpu = false;  // stay on the CPU although there is a GPU; so does ACCELERATE_USE_CPU=1
-  std::optional<std::chrono::milliseconds> timeout;  // of every collective; 30 minutes, 10 with NCCL
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective; 30 minutes, 10 with NCCL
 };
 
 /// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an exception

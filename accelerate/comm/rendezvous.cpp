@@ -93,15 +93,17 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
   }
   auto mine = describe(process);
   store.set("job/" + rank, bytes_of(mine));
-  await(store, "job/0", process, deadline, timeout);
-  auto main = text_of(store, "job/0");
-  if (mine != main) {
-    refuse(store, "the ranks do not belong to one job: rank 0 has " + main + "; rank " + rank + " has " + mine);
-  }
+  auto compare_with = [&](int other) {
+    auto key = "job/" + std::to_string(other);
+    await(store, key, process, deadline, timeout);
+    auto theirs = text_of(store, key);
+    if (theirs == mine) return;
+    refuse(store, "the ranks do not belong to one job: rank " + rank + " has " + mine + "; rank " + std::to_string(other) + " has " +
+                      theirs);
+  };
+  if (process.rank != 0) compare_with(0);
   if (process.rank == 0) {
-    for (int other = 1; other < process.world_size; ++other) {
-      await(store, "job/" + std::to_string(other), process, deadline, timeout);
-    }
+    for (int other = 1; other < process.world_size; ++other) compare_with(other);
     throw_if_refused(store);
     store.set("complete", bytes_of("yes"));
   }

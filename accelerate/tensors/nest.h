@@ -66,6 +66,26 @@ auto fields_of(T& value) {
 template <class T>
 concept HasFields = HasTensorFields<T> || detail::is_example<std::remove_const_t<T>>;
 
+namespace detail {
+
+template <class T>
+consteval bool holds_tensors() {
+  using Plain = std::remove_cvref_t<T>;
+  if constexpr (std::is_same_v<Plain, at::Tensor> || HasFields<Plain>) return true;
+  else if constexpr (Tuple<Plain>) return []<size_t... I>(std::index_sequence<I...>) {
+    return (holds_tensors<std::tuple_element_t<I, Plain>>() || ...);
+  }(std::make_index_sequence<std::tuple_size_v<Plain>>());
+  else if constexpr (is_optional<Plain>) return holds_tensors<typename Plain::value_type>();
+  else if constexpr (Range<Plain>) return holds_tensors<std::ranges::range_value_t<Plain>>();
+  else return false;
+}
+
+}  // namespace detail
+
+/// Whether values of this type can hold a tensor at all.
+template <class T>
+constexpr bool holds_tensors = detail::holds_tensors<T>();
+
 /// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` where the nest is const).
 template <class T, class Visit>
 void for_each_tensor(T& nest, Visit&& visit) {
@@ -79,7 +99,7 @@ void for_each_tensor(T& nest, Visit&& visit) {
   } else if constexpr (detail::is_optional<Plain>) {
     if (nest) for_each_tensor(*nest, visit);
   } else if constexpr (detail::Range<T>) {
-    if constexpr (!std::is_arithmetic_v<std::ranges::range_value_t<T>>) {
+    if constexpr (holds_tensors<T>) {
       for (auto&& part : nest) for_each_tensor(part, visit);
     }
   }

@@ -1,0 +1,97 @@
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include <fstream>
+
+#include "accelerate/base/error.h"
+#include "accelerate/tensors/safetensors.h"
+
+using namespace accelerate;
+
+namespace {
+
+std::string scratch(const std::string& name) { return std::string(ACCELERATE_BINARY_DIR) + "/" + name; }
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("tensors of all types come back from a safetensors file") {
+  tensors::TensorList list{{"b.weight", torch::randn({3, 4})},
+                           {"a.bias", torch::randn({4}).to(torch::kBFloat16)},
+                           {"steps", torch::tensor(7)},
+                           {"mask", torch::tensor({true, false})},
+                           {"transposed", torch::arange(6).reshape({2, 3}).t()},
+                           {"empty", torch::empty({0, 5})}};
+  auto path = scratch("round_trip.safetensors");
+  tensors::save_safetensors(list, path);
+  auto loaded = tensors::load_safetensors(path);
+  REQUIRE(loaded.size() == list.size());
+  for (const auto& [name, tensor] : list) {
+    auto found = std::find_if(loaded.begin(), loaded.end(), [&, key = name](const auto& item) { return item.first == key; });
+    REQUIRE(found != loaded.end());
+    CHECK((found->second.scalar_type() == tensor.scalar_type()));
+    CHECK(torch::equal(found->second, tensor));
+  }
+}
+
+TEST_CASE("a safetensors file has the bytes of the reference writer") {
+  auto ours = scratch("ours.safetensors");
+  auto theirs = scratch("theirs.safetensors");
+  tensors::save_safetensors({{"w", torch::arange(6).to(torch::kFloat).reshape({2, 3})},
+                             {"ids", torch::arange(3)},
+                             {"half", torch::ones({5}, torch::kHalf)},
+                             {"flag", torch::ones({3}, torch::kBool)},
+                             {"bf", torch::ones({2}, torch::kBFloat16)},
+                             {"d", torch::ones({1}, torch::kDouble)},
+                             {"u8", torch::ones({1}, torch::kByte)},
+                             {"i8", torch::ones({1}, torch::kChar)},
+                             {"i16", torch::ones({1}, torch::kShort)},
+                             {"i32", torch::ones({1}, torch::kInt)},
+                             {"\xc3\xa9 name", torch::zeros({1})}},
+                            ours);
+  std::ofstream(scratch("write_safetensors.py"))
+      << "import torch, safetensors.torch as s\n"
+         "one = lambda n, t: torch.ones(n, dtype=t)\n"
+         "s.save_file({'w': torch.arange(6).float().reshape(2, 3), 'ids': torch.arange(3), 'half': one(5, torch.half),"
+         " 'flag': one(3, torch.bool), 'bf': one(2, torch.bfloat16), 'd': one(1, torch.double), 'u8': one(1, torch.uint8),"
+         " 'i8': one(1, torch.int8), 'i16': one(1, torch.int16), 'i32': one(1, torch.int32),"
+         " '\xc3\xa9 name': torch.zeros(1)}, '"
+      << theirs << "', metadata={'format': 'pt'})\n";
+  auto command = std::string(ACCELERATE_SOURCE_DIR) + "/.venv/bin/python " + scratch("write_safetensors.py");
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(bytes_of(ours) == bytes_of(theirs));
+}
+
+TEST_CASE("a file that is not whole is refused with its name") {
+  auto path = scratch("cut.safetensors");
+  tensors::save_safetensors({{"w", torch::ones({100})}}, path);
+  auto bytes = bytes_of(path);
+  for (size_t size : {size_t{0}, size_t{4}, size_t{9}, bytes.size() - 1}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes.substr(0, size);
+    CHECK_THROWS_WITH_AS(tensors::load_safetensors(path), doctest::Contains("cut.safetensors"), Error);
+  }
+  CHECK_THROWS_WITH_AS(tensors::load_safetensors(scratch("absent.safetensors")), doctest::Contains("absent.safetensors"), Error);
+  CHECK_THROWS_WITH_AS(tensors::save_safetensors({}, "/nowhere/x.safetensors"), doctest::Contains("/nowhere"), Error);
+}
+
+TEST_CASE("headers that lie about their tensors are refused") {
+  auto refuse = [](const std::string& json, const char* reason) {
+    auto path = scratch("lie.safetensors");
+    uint64_t length = json.size();
+    std::string bytes(reinterpret_cast<char*>(&length), 8);
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes << json << std::string(8, '\0');
+    CHECK_THROWS_WITH_AS(tensors::load_safetensors(path), doctest::Contains(reason), Error);
+  };
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[3],\"data_offsets\":[0,8]}}", "12");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[4,12]}}", "begin at 0");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", "copied completely");
+  refuse("{\"a\":{\"dtype\":\"F99\",\"shape\":[1],\"data_offsets\":[0,4]}}", "F99");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", "not possible");
+  refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,8]}}", "not possible");
+  refuse("{\"a\":[]}", "header");
+  refuse("{]", "header");
+}
