@@ -66,7 +66,8 @@ SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::st
     const auto* option = app.get_option_no_throw(flag.name);
     if (option == nullptr) {
       auto nearest = nearest_name(flag.name, flag_names(app));
-      throw UsageError("unknown flag " + *word + (nearest.empty() ? "; --help lists them all" : "; did you mean " + nearest + "?"));
+      throw UsageError("unknown flag " + *word +
+                       (nearest.empty() ? "; --help lists them all" : "; did you mean " + nearest + "?"));
     }
     bool takes_value = option->get_expected_min() > 0;
     if (takes_value && !flag.has_value) {

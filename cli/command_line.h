@@ -24,8 +24,8 @@ struct SplitCommandLine {
   std::vector<std::string> program;  // the first word that is no flag, and everything after it
 };
 
-/// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-' and '_' are
-/// the same. Throws UsageError for an unknown flag, naming the nearest known one.
+/// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-'
+/// and '_' are the same. Throws UsageError for an unknown flag, naming the nearest known one.
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments);
 
 /// The name nearest to `word` if it looks like a slip of the finger (at most two letters off), or nothing.

@@ -53,7 +53,8 @@ int launch_command(const std::vector<std::string>& arguments) {
   add_flags(app, options);
   auto line = split_at_program(app, arguments);
   if (!parse(app, line.flags)) return 0;
-  if (line.program.empty()) throw UsageError("no program to run; usage: accelerate launch [OPTIONS] program [arguments...]");
+  if (line.program.empty())
+    throw UsageError("no program to run; usage: accelerate launch [OPTIONS] program [arguments...]");
   options.program = line.program.front();
   options.arguments.assign(line.program.begin() + 1, line.program.end());
   try {

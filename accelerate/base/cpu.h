@@ -19,8 +19,8 @@ int available_cores();
 /// Cores described by the text of /proc/cpuinfo, or 0 when it does not tell.
 int count_physical_cores(std::string_view cpuinfo);
 
-/// The smallest CPU quota, in cores rounded up, of the control group `group` ("/a/b") and those above it, below the mount point
-/// `root`. Understands both versions of control groups; nothing when there is no limit.
+/// The smallest CPU quota, in cores rounded up, of the control group `group` ("/a/b") and those above it, below the
+/// mount point `root`. Understands both versions of control groups; nothing when there is no limit.
 std::optional<int> control_group_cores(const std::filesystem::path& root, const std::string& group);
 
 }  // namespace accelerate

@@ -17,8 +17,8 @@ std::optional<std::string> environment_variable(const std::string& name);
 /// True for y, yes, t, true, on, 1; false for n, no, f, false, off, 0; in any case. Throws Error for another word.
 bool parse_flag(std::string_view text);
 
-/// The variable as a flag. Returns `fallback` when it is not set or empty; throws Error naming the variable when it is neither
-/// true nor false.
+/// The variable as a flag. Returns `fallback` when it is not set or empty; throws Error naming the variable when it is
+/// neither true nor false.
 bool environment_flag(const std::string& name, bool fallback = false);
 
 /// The first of the variables that is set and not empty, as an integer; nothing when none is. Throws Error naming the
@@ -34,7 +34,8 @@ struct EnvironmentVariable {
 /// Sets or unsets the variable for this process and those it starts. Not while other threads read the environment.
 void set_environment_variable(const EnvironmentVariable& variable);
 
-/// Sets variables (or unsets those without a value), and restores all of them when the scope ends, also by an exception.
+/// Sets variables (or unsets those without a value), and restores all of them when the scope ends, also by an
+/// exception.
 ///
 ///   PatchEnvironment patch{{"ACCELERATE_DEBUG_MODE", "1"}, {"RANK", std::nullopt}};
 class [[nodiscard]] PatchEnvironment {

@@ -62,7 +62,8 @@ LogContext log_context() {
   return shared().context;
 }
 
-std::string format_log_line(LogLevel level, std::string_view name, std::string_view message, const LogContext& context) {
+std::string format_log_line(LogLevel level, std::string_view name, std::string_view message,
+                            const LogContext& context) {
   std::string line(kLevelNames[static_cast<size_t>(level)]);
   line.append(":").append(name).append(":");
   if (context.world_size > 1) line += "[RANK " + std::to_string(context.rank) + "] ";

@@ -26,14 +26,14 @@ struct ProgressBarOptions {
   std::string description = "";
   bool main_process_only = true;  // of each machine; false shows a bar from every process
   bool disable = false;
-  bool leave = true;              // the full bar stays on the terminal
+  bool leave = true;  // the full bar stays on the terminal
   std::string unit = "it";
-  double smoothing = 0.3;         // of the rate: near 0 the average of the whole run, 1 the last moment
+  double smoothing = 0.3;  // of the rate: near 0 the average of the whole run, 1 the last moment
   ProgressOutput output = {};
 };
 
-/// A progress bar on standard error, on the main process of each machine. Redrawn at most ten times a second on a terminal; otherwise
-/// a line every ten seconds and one at the end. For use by one thread.
+/// A progress bar on standard error, on the main process of each machine. Redrawn at most ten times a second on a
+/// terminal; otherwise a line every ten seconds and one at the end. For use by one thread.
 class ProgressBar {
  public:
   explicit ProgressBar(std::optional<int64_t> total = std::nullopt, ProgressBarOptions options = {});

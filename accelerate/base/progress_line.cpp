@@ -71,8 +71,8 @@ std::string format_progress(const ProgressState& state, int width, BarCells cell
     auto remaining_steps = static_cast<double>(*state.total - state.done);
     auto remaining = state.rate > 0 ? format_interval(remaining_steps / state.rate) : "?";
     left += printed("%3.0f%%", std::floor(fraction * 100));
-    right = printed("%lld/%lld [", static_cast<long long>(state.done), static_cast<long long>(*state.total)) + elapsed + "<" +
-            remaining + ", " + rate + "]";
+    right = printed("%lld/%lld [", static_cast<long long>(state.done), static_cast<long long>(*state.total)) + elapsed +
+            "<" + remaining + ", " + rate + "]";
   } else {
     left += std::to_string(state.done) + state.unit;
     right.append("[").append(elapsed).append(", ").append(rate).append("]");

@@ -20,9 +20,9 @@ struct ProgressState {
 
 enum class BarCells { Blocks, Ascii };
 
-/// The line, at most `width` characters long: "train:  45%|####5     | 45/100 [00:05<00:06,  8.50it/s, loss=0.3]". A bar too small to say
-/// anything is left out, as for `width` 0, which means a line of any length. Without a total there is no bar, percentage or
-/// time that remains.
+/// The line, at most `width` characters long: "train:  45%|####5     | 45/100 [00:05<00:06,  8.50it/s, loss=0.3]". A
+/// bar too small to say anything is left out, as for `width` 0, which means a line of any length. Without a total there
+/// is no bar, percentage or time that remains.
 std::string format_progress(const ProgressState& state, int width, BarCells cells = BarCells::Blocks);
 
 /// "00:05", "12:34" or "1:02:03".

@@ -9,7 +9,8 @@ std::string error_file(const Machine& machine, int local_rank) {
   return machine.error_directory + "/" + std::to_string(local_rank) + "/error.json";
 }
 
-std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank) {
+std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine,
+                                                   int local_rank) {
   int local_processes = options.local_processes();
   auto rank = std::to_string(options.machine_rank * local_processes + local_rank);
   auto world_size = std::to_string(options.num_processes);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each rank of a job finds in its environment. The variables are those that torch's and Python Accelerate's launchers
-// set, so that programs of either kind run under this one.
+// What each rank of a job finds in its environment. The variables are those that torch's and Python Accelerate's
+// launchers set, so that programs of either kind run under this one.
 
 #include <optional>
 #include <string>
@@ -14,16 +14,17 @@ namespace accelerate::launch {
 
 /// What the launcher found out about the machine before it starts the ranks.
 struct Machine {
-  bool use_cpu = true;                        // asked for, or there is no other device
-  int cores = 1;                              // to share among the ranks
-  std::optional<int> omp_num_threads = {};    // that the user has set
-  int main_process_port = 0;                  // where rank 0 meets the others
+  bool use_cpu = true;                         // asked for, or there is no other device
+  int cores = 1;                               // to share among the ranks
+  std::optional<int> omp_num_threads = {};     // that the user has set
+  int main_process_port = 0;                   // where rank 0 meets the others
   std::optional<int> store_fd = std::nullopt;  // a socket bound to that port, for rank 0
-  std::string error_directory = "";           // ranks leave messages below it
+  std::string error_directory = "";            // ranks leave messages below it
 };
 
 /// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.
-std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank);
+std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine,
+                                                   int local_rank);
 
 /// The file in which the rank leaves a message when it fails.
 std::string error_file(const Machine& machine, int local_rank);

@@ -16,9 +16,9 @@ namespace accelerate::launch {
 class ChildProcess {
  public:
   struct Setup {
-    std::vector<std::string> environment = {};            // "NAME=value"
-    std::optional<int> inherited_fd = std::nullopt;       // stays open in the program
-    sigset_t signal_mask = {};                            // of the program
+    std::vector<std::string> environment = {};       // "NAME=value"
+    std::optional<int> inherited_fd = std::nullopt;  // stays open in the program
+    sigset_t signal_mask = {};                       // of the program
   };
 
   /// Starts the program. Throws ProgramError when it cannot be executed.
@@ -30,8 +30,8 @@ class ChildProcess {
 
   pid_t pid() const { return pid_; }
 
-  /// How the program ended (as waitpid tells it), or nothing while it runs. Does not wait. The process id stays taken until
-  /// this object goes, so that signals reach no stranger.
+  /// How the program ended (as waitpid tells it), or nothing while it runs. Does not wait. The process id stays taken
+  /// until this object goes, so that signals reach no stranger.
   std::optional<int> wait_status();
 
   /// To the program and the processes it has started.

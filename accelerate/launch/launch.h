@@ -7,8 +7,8 @@
 
 namespace accelerate::launch {
 
-/// Starts exactly `options.local_processes()` processes and returns how the job ended. Throws Error before anything has started
-/// when the options are wrong, the port is in use or (ProgramError) the program cannot be run.
+/// Starts exactly `options.local_processes()` processes and returns how the job ended. Throws Error before anything has
+/// started when the options are wrong, the port is in use or (ProgramError) the program cannot be run.
 Outcome launch(const LaunchOptions& options);
 
 /// Number of NVIDIA GPUs whose device files are in `directory`.

@@ -33,7 +33,8 @@ std::string checked_file(const std::string& program, bool to_execute) {
   }
   if (fs::is_directory(status)) throw ProgramError("'" + program + "' is a directory, not a program", 126);
   if (access(program.c_str(), to_execute ? X_OK : R_OK) != 0) {
-    throw ProgramError("'" + program + "' is not " + (to_execute ? "executable" : "readable") + "; check it with ls -l, and " +
+    throw ProgramError("'" + program + "' is not " + (to_execute ? "executable" : "readable") +
+                           "; check it with ls -l, and " +
                            (to_execute ? "make it so with chmod +x" : "the permissions of its directories"),
                        126);
   }
@@ -42,7 +43,8 @@ std::string checked_file(const std::string& program, bool to_execute) {
 
 }  // namespace
 
-Command find_command(const std::string& program, const std::vector<std::string>& arguments, const std::string& search_path) {
+Command find_command(const std::string& program, const std::vector<std::string>& arguments,
+                     const std::string& search_path) {
   Command command;
   if (program.ends_with(".py")) {
     checked_file(program, /*to_execute=*/false);

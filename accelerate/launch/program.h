@@ -9,7 +9,8 @@
 
 namespace accelerate::launch {
 
-/// A program that cannot be run, with the exit code that shells use: 127 when it is not found, 126 when it is no program.
+/// A program that cannot be run, with the exit code that shells use: 127 when it is not found, 126 when it is no
+/// program.
 class ProgramError : public Error {
  public:
   ProgramError(const std::string& message, int exit_code) : Error(message), exit_code_(exit_code) {}
@@ -24,8 +25,9 @@ struct Command {
   std::vector<std::string> arguments;  // the first is the name of the program
 };
 
-/// The command for `program`: a path, a name in `search_path` (the value of PATH), or else a file of the current directory. A file
-/// that ends in .py is run by python3. Throws ProgramError when there is nothing to run.
-Command find_command(const std::string& program, const std::vector<std::string>& arguments, const std::string& search_path);
+/// The command for `program`: a path, a name in `search_path` (the value of PATH), or else a file of the current
+/// directory. A file that ends in .py is run by python3. Throws ProgramError when there is nothing to run.
+Command find_command(const std::string& program, const std::vector<std::string>& arguments,
+                     const std::string& search_path);
 
 }  // namespace accelerate::launch

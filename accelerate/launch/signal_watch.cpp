@@ -6,12 +6,12 @@ SignalWatch::SignalWatch() {
   sigemptyset(&watched_);
   sigaddset(&watched_, SIGCHLD);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    struct sigaction action {};
+    struct sigaction action{};
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&watched_, number);
   }
   // Whoever started us may ignore SIGCHLD; then the kernel would throw the exit codes of children away.
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &original_child_action_);
   sigprocmask(SIG_BLOCK, &watched_, &original_mask_);

@@ -8,8 +8,8 @@
 
 namespace accelerate::launch {
 
-/// While it lives, ends of children and requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) are held back for `wait`. Those that
-/// were ignored before, as under nohup, stay ignored.
+/// While it lives, ends of children and requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) are held back for `wait`.
+/// Those that were ignored before, as under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();

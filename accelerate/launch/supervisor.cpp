@@ -56,7 +56,8 @@ const Rank& first_failure(const std::vector<Rank>& ranks, SignalWatch& signals) 
 
 }  // namespace
 
-Outcome supervise(std::vector<Rank>& ranks, SignalWatch& signals, const std::string& program, const Patience& patience) {
+Outcome supervise(std::vector<Rank>& ranks, SignalWatch& signals, const std::string& program,
+                  const Patience& patience) {
   while (!all_ended(ranks)) {
     if (std::any_of(ranks.begin(), ranks.end(), has_failed)) break;
     if (int number = signals.wait(milliseconds(1000)); number != 0) {

@@ -25,7 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Ranks = std::deque<RankProcess>;
 
-/// How long peers of a failed rank may take to report their own failure, so that the first cause can be told from its effects.
+/// How long peers of a failed rank may take to report their own failure, so that the first cause can be told from its
+/// effects.
 constexpr auto kSettling = std::chrono::milliseconds(100);
 
 /// How often ends of processes are looked for; their messages wake us at once.
@@ -125,23 +126,19 @@ std::string running_ranks(const Ranks& ranks) {
 std::vector<EnvironmentVariable> rank_environment(int rank, int num_processes, int port, int store_fd) {
   auto size = std::to_string(num_processes);
   auto store = rank == 0 ? std::optional(std::to_string(store_fd)) : std::nullopt;
-  return {{"RANK", std::to_string(rank)},
-          {"LOCAL_RANK", std::to_string(rank)},
-          {"WORLD_SIZE", size},
-          {"LOCAL_WORLD_SIZE", size},
-          {"MASTER_ADDR", "127.0.0.1"},
-          {"MASTER_PORT", std::to_string(port)},
-          {"ACCELERATE_STORE_FD", store},
-          {"ACCELERATE_USE_CPU", "1"},
-          {"FORK_LAUNCHED", "1"},
-          {"TORCHELASTIC_USE_AGENT_STORE", "False"}};
+  return {{"RANK", std::to_string(rank)}, {"LOCAL_RANK", std::to_string(rank)},
+          {"WORLD_SIZE", size},           {"LOCAL_WORLD_SIZE", size},
+          {"MASTER_ADDR", "127.0.0.1"},   {"MASTER_PORT", std::to_string(port)},
+          {"ACCELERATE_STORE_FD", store}, {"ACCELERATE_USE_CPU", "1"},
+          {"FORK_LAUNCHED", "1"},         {"TORCHELASTIC_USE_AGENT_STORE", "False"}};
 }
 
 std::vector<std::string> fork_ranks(int num_processes, const std::function<std::string(int rank)>& body,
                                     const ForkOptions& options) {
   if (num_processes < 1) fail("num_processes is ", num_processes, "; it has to be at least 1");
   if (comm::PartialState::initialized() && comm::PartialState().use_distributed()) {
-    fail("this process is already rank ", comm::PartialState().process_index(), " of ", comm::PartialState().num_processes(),
+    fail("this process is already rank ", comm::PartialState().process_index(), " of ",
+         comm::PartialState().num_processes(),
          "; ranks cannot be forked from a rank. Start them before the first Accelerator or PartialState");
   }
   LoopbackPort store;
@@ -166,7 +163,8 @@ std::vector<std::string> fork_ranks(int num_processes, const std::function<std::
   if (!in_time) {
     auto running = running_ranks(ranks);
     stop(ranks, std::min(options.grace, std::chrono::milliseconds(100)));
-    fail("after ", options.timeout.count() / 1000.0, " s these of ", num_processes, " ranks were still running: ", running);
+    fail("after ", options.timeout.count() / 1000.0, " s these of ", num_processes,
+         " ranks were still running: ", running);
   }
   if (failed) fail_with_first_failure(ranks, options);
 

@@ -170,9 +170,7 @@ std::optional<std::string> RankProcess::failure() const {
 }
 
 bool RankProcess::failed_before(const RankProcess& other) const {
-  auto order = [](const RankProcess& process) {
-    return process.outcome_ ? process.outcome_->time : int64_t{0};
-  };
+  auto order = [](const RankProcess& process) { return process.outcome_ ? process.outcome_->time : int64_t{0}; };
   return failure() && (!other.failure() || order(*this) < order(other));
 }
 

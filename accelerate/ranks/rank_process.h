@@ -1,9 +1,11 @@
 #pragma once
 
-// One forked rank, and the pipe through which the outcome of its function comes back. The only file that forks without exec.
+// One forked rank, and the pipe through which the outcome of its function comes back. The only file that forks without
+// exec.
 //
-// A forked copy of a process that has computed with OpenMP hangs in its next parallel region, because the pool's threads
-// do not exist in it. A pool belongs to the thread that opened it, so the function runs in a fresh thread of the child.
+// A forked copy of a process that has computed with OpenMP hangs in its next parallel region, because the pool's
+// threads do not exist in it. A pool belongs to the thread that opened it, so the function runs in a fresh thread of
+// the child.
 
 #include <sys/types.h>
 
@@ -40,7 +42,8 @@ class RankProcess {
   /// What `body` returned.
   const std::string& result() const { return outcome_->text; }
 
-  /// Why the rank failed: the text of its exception, or how its process ended. Nothing while it runs or when it returned.
+  /// Why the rank failed: the text of its exception, or how its process ended. Nothing while it runs or when it
+  /// returned.
   std::optional<std::string> failure() const;
 
   /// Failures in the order of their causes: crashes come first because they say nothing themselves, and the peers that

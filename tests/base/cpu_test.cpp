@@ -18,8 +18,8 @@ std::string cpuinfo(int packages, int cores, int threads) {
   for (int package = 0; package < packages; ++package) {
     for (int core = 0; core < cores; ++core) {
       for (int thread = 0; thread < threads; ++thread) {
-        text += "processor\t: 0\nphysical id\t: " + std::to_string(package) + "\nsiblings\t: 9\ncore id\t\t: " +
-                std::to_string(core) + "\n\n";
+        text += "processor\t: 0\nphysical id\t: " + std::to_string(package) +
+                "\nsiblings\t: 9\ncore id\t\t: " + std::to_string(core) + "\n\n";
       }
     }
   }

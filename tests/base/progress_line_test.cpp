@@ -26,7 +26,8 @@ TEST_CASE("times are minutes and seconds, with hours where there are any") {
 }
 
 TEST_CASE("a line has a percentage, a bar, counts, times, rate and postfix") {
-  ProgressState state{.done = 45, .total = 100, .elapsed_seconds = 5.3, .rate = 8.5, .description = "train", .postfix = "loss=0.3"};
+  ProgressState state{
+      .done = 45, .total = 100, .elapsed_seconds = 5.3, .rate = 8.5, .description = "train", .postfix = "loss=0.3"};
   CHECK(format_progress(state, 69, BarCells::Ascii) ==
         "train:  45%|######3       | 45/100 [00:05<00:06,  8.50it/s, loss=0.3]");
   CHECK(format_progress(state, 69, BarCells::Blocks) ==
@@ -66,7 +67,8 @@ TEST_CASE("no line is longer than the terminal is wide, and a bar fills what is 
       for (int64_t done = 0; done <= total; done += std::max<int64_t>(1, total / 7)) {
         for (auto description : {"", "train", "Übung für große Modelle"}) {
           for (auto cells : {BarCells::Ascii, BarCells::Blocks}) {
-            ProgressState state{.done = done, .total = total, .elapsed_seconds = 12, .rate = 3, .description = description};
+            ProgressState state{
+                .done = done, .total = total, .elapsed_seconds = 12, .rate = 3, .description = description};
             auto line = format_progress(state, width, cells);
             REQUIRE(count_characters(line) <= width);
             if (line.find('|') != std::string::npos) REQUIRE(count_characters(line) == width);

@@ -47,7 +47,8 @@ TEST_CASE("the first word that is no flag begins the program, which keeps its ow
 }
 
 TEST_CASE("an unknown flag is named together with the nearest known one") {
-  CHECK_THROWS_WITH_AS(split({"--num_proceses", "2"}), "unknown flag --num_proceses; did you mean --num_processes?", UsageError);
+  CHECK_THROWS_WITH_AS(split({"--num_proceses", "2"}), "unknown flag --num_proceses; did you mean --num_processes?",
+                       UsageError);
   CHECK_THROWS_WITH_AS(split({"--cpus"}), "unknown flag --cpus; did you mean --cpu?", UsageError);
   CHECK_THROWS_WITH_AS(split({"--something_else"}), "unknown flag --something_else; --help lists them all", UsageError);
   CHECK_THROWS_WITH_AS(split({"-x"}), doctest::Contains("unknown flag -x"), UsageError);

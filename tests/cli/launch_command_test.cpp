@@ -91,19 +91,21 @@ TEST_CASE("a program that is missing gives 127, one that is not executable 126")
 }
 
 TEST_CASE("everything after the program belongs to it") {
-  auto run = Run({"launch", "--num-processes", "2", "sh", "-c", "echo \"$0 $*\"", "--num_processes", "9", "--help", "a b"});
+  auto run =
+      Run({"launch", "--num-processes", "2", "sh", "-c", "echo \"$0 $*\"", "--num_processes", "9", "--help", "a b"});
   CHECK(run.exit_code == 0);
   CHECK(run.output == "--num_processes 9 --help a b\n--num_processes 9 --help a b\n");
 }
 
 TEST_CASE("flags reach the ranks through their environment") {
-  std::string show = "echo $RANK $WORLD_SIZE $ACCELERATE_MIXED_PRECISION $ACCELERATE_DEBUG_MODE $ACCELERATE_USE_CPU "
-                     "$OMP_NUM_THREADS $GROUP_RANK $MASTER_ADDR $MASTER_PORT";
-  auto one = Run({"launch", "--cpu", "--debug", "--mixed_precision", "bf16", "--num_cpu_threads_per_process", "3", "-n", "1",
-                  "--main_process_port", "0", "sh", "-c", show});
+  std::string show =
+      "echo $RANK $WORLD_SIZE $ACCELERATE_MIXED_PRECISION $ACCELERATE_DEBUG_MODE $ACCELERATE_USE_CPU "
+      "$OMP_NUM_THREADS $GROUP_RANK $MASTER_ADDR $MASTER_PORT";
+  auto one = Run({"launch", "--cpu", "--debug", "--mixed_precision", "bf16", "--num_cpu_threads_per_process", "3", "-n",
+                  "1", "--main_process_port", "0", "sh", "-c", show});
   CHECK_MESSAGE(one.output.find("0 1 bf16 true True 3 0 127.0.0.1 ") == 0, one.output);
-  auto second = Run({"launch", "--cpu", "-n", "2", "--num_machines", "2", "--machine_rank", "1", "--main_process_ip", "10.0.0.7",
-                     "--main_process_port", "29611", "sh", "-c", show},
+  auto second = Run({"launch", "--cpu", "-n", "2", "--num_machines", "2", "--machine_rank", "1", "--main_process_ip",
+                     "10.0.0.7", "--main_process_port", "29611", "sh", "-c", show},
                     {{"OMP_NUM_THREADS", "5"}});
   CHECK_MESSAGE(second.output == "1 2 no True 5 1 10.0.0.7 29611\n", second.output);
 }
@@ -146,7 +148,8 @@ TEST_CASE("no rank survives a launcher that is killed") {
 }
 
 TEST_CASE("ranks keep ignoring what their launcher was told to ignore") {
-  Program program({"sh", "-c", std::string("trap '' HUP; exec ") + ACCELERATE_COMMAND + " launch -n 2 sh -c 'echo up; sleep 1'"});
+  Program program(
+      {"sh", "-c", std::string("trap '' HUP; exec ") + ACCELERATE_COMMAND + " launch -n 2 sh -c 'echo up; sleep 1'"});
   REQUIRE(Program::wait_until([&] { return count_lines(program.output()) == 2; }, 20s));
   program.send_signal(SIGHUP);
   CHECK(program.wait(20s) == 0);

@@ -11,8 +11,11 @@ TEST_CASE("options that make sense pass") {
   CHECK_NOTHROW(check(LaunchOptions{}));
   CHECK_NOTHROW(check(LaunchOptions{.num_processes = 64}));
   CHECK_NOTHROW(check(LaunchOptions{.main_process_port = 0, .mixed_precision = "bf16"}));
-  LaunchOptions two_machines{
-      .num_processes = 4, .num_machines = 2, .machine_rank = 1, .main_process_ip = "10.0.0.1", .main_process_port = 29500};
+  LaunchOptions two_machines{.num_processes = 4,
+                             .num_machines = 2,
+                             .machine_rank = 1,
+                             .main_process_ip = "10.0.0.1",
+                             .main_process_port = 29500};
   CHECK_NOTHROW(check(two_machines));
   CHECK(two_machines.local_processes() == 2);
 }

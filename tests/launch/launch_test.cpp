@@ -75,7 +75,8 @@ TEST_CASE("exactly as many processes start as are asked for, each with its rank"
 
 TEST_CASE("rank 0 inherits a socket bound to the job's port, the others none") {
   Notes notes;
-  auto outcome = run(2, "[ -n \"$ACCELERATE_STORE_FD\" ] && readlink /proc/$$/fd/$ACCELERATE_STORE_FD > $NOTES/$RANK; true");
+  auto outcome =
+      run(2, "[ -n \"$ACCELERATE_STORE_FD\" ] && readlink /proc/$$/fd/$ACCELERATE_STORE_FD > $NOTES/$RANK; true");
   CHECK(outcome.exit_code == 0);
   CHECK(notes.read("0").find("socket:") == 0);
   CHECK(notes.read("1") == "");
@@ -93,9 +94,9 @@ TEST_CASE("a given port is used, and a busy one refused before anything starts")
   busy.listen();
   auto start = [&] { run(1, "echo started > $NOTES/started", {.main_process_port = busy.number()}); };
   CHECK_THROWS_WITH_AS(start(), doctest::Contains(std::to_string(busy.number()).c_str()), Error);
-  LaunchOptions two_machines{
-      .num_machines = 2, .main_process_ip = "127.0.0.1", .main_process_port = busy.number()};
-  CHECK_THROWS_WITH_AS(run(2, "echo started > $NOTES/started", two_machines), doctest::Contains("--main_process_port"), Error);
+  LaunchOptions two_machines{.num_machines = 2, .main_process_ip = "127.0.0.1", .main_process_port = busy.number()};
+  CHECK_THROWS_WITH_AS(run(2, "echo started > $NOTES/started", two_machines), doctest::Contains("--main_process_port"),
+                       Error);
   CHECK(notes.read("started") == "");
 }
 

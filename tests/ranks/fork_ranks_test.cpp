@@ -54,13 +54,12 @@ TEST_CASE("results come back in rank order, whatever their size") {
 TEST_CASE("ranks compute with several threads after the parent has") {
   auto expected = compute();
   for (int repeat = 0; repeat < 3; ++repeat) {
-    auto results = fork_ranks(
-        2,
-        [](int) {
-          at::set_num_threads(2);
-          return std::to_string(compute());
-        },
-        {.timeout = 60s});
+    auto results = fork_ranks(2,
+                              [](int) {
+                                at::set_num_threads(2);
+                                return std::to_string(compute());
+                              },
+                              {.timeout = 60s});
     for (const auto& result : results) CHECK(result == std::to_string(expected));
   }
 }
@@ -175,16 +174,15 @@ TEST_CASE("no process outlives the call, and no descriptor leaks") {
 TEST_CASE("a rank that has returned stays until the others have, so that it breaks no connection") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
-  auto results = fork_ranks(
-      2,
-      [&](int rank) -> std::string {
-        pid_t sibling = getpid();
-        if (rank == 0) return write(ends[1], &sibling, sizeof(sibling)) > 0 ? "" : "write failed";
-        if (read(ends[0], &sibling, sizeof(sibling)) <= 0) return "read failed";
-        usleep(200'000);
-        return kill(sibling, 0) == 0 ? "alive" : "gone";
-      },
-      {.timeout = 20s});
+  auto results = fork_ranks(2,
+                            [&](int rank) -> std::string {
+                              pid_t sibling = getpid();
+                              if (rank == 0) return write(ends[1], &sibling, sizeof(sibling)) > 0 ? "" : "write failed";
+                              if (read(ends[0], &sibling, sizeof(sibling)) <= 0) return "read failed";
+                              usleep(200'000);
+                              return kill(sibling, 0) == 0 ? "alive" : "gone";
+                            },
+                            {.timeout = 20s});
   close(ends[0]);
   close(ends[1]);
   CHECK(results[1] == "alive");

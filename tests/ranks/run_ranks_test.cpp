@@ -103,10 +103,12 @@ TEST_CASE("a check that fails in one rank fails the test that started it") {
 
 TEST_CASE("run_ranks names the ranks that are still running when time is up") {
   auto text = failure_of([] {
-    run_ranks(2, [](comm::Group& group) {
-      if (group.rank() == 0) group.barrier("waiting for rank 1");
-      while (true) pause();
-    }, {.timeout = 1500ms});
+    run_ranks(2,
+              [](comm::Group& group) {
+                if (group.rank() == 0) group.barrier("waiting for rank 1");
+                while (true) pause();
+              },
+              {.timeout = 1500ms});
   });
   CHECK(text == "after 1.5 s these of 2 ranks were still running: 0, 1");
 }

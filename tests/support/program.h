@@ -55,7 +55,8 @@ class Program {
   std::string errors() const { return text_of(errors_); }
   void send_signal(int number) { kill(pid_, number); }
 
-  /// The exit code, 128 + the signal for a program ended by one. Throws Error with what it wrote when it does not end in time.
+  /// The exit code, 128 + the signal for a program ended by one. Throws Error with what it wrote when it does not end
+  /// in time.
   int wait(std::chrono::milliseconds limit = std::chrono::seconds(60)) {
     int status = 0;
     bool in_time = wait_until([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, limit);

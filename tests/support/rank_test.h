@@ -1,7 +1,7 @@
 #pragma once
 
-// Tests on several ranks. Checks inside of a rank count: doctest prints them there, the rank then fails, and so does the
-// test that started it.
+// Tests on several ranks. Checks inside of a rank count: doctest prints them there, the rank then fails, and so does
+// the test that started it.
 //
 //   TEST_CASE("every rank knows its place") {
 //     accelerate::tests::run_ranks(2, [](comm::Group& group) { CHECK(group.rank() < 2); });
