@@ -1,0 +1,78 @@
+#pragma once
+
+// Which samples of an iterable data set each rank keeps. Every rank reads the whole stream and drops what is not its
+// own.
+
+#include <algorithm>
+#include <utility>
+
+#include "accelerate/data/stream.h"
+
+namespace accelerate::data {
+
+struct IterableShardOptions {
+  int rank = 0;
+  int world_size = 1;
+  int64_t batch_size = 1;
+  bool drop_last = false;
+  bool split_batches = false;  // one batch shared by the ranks, instead of one batch for each
+  bool complete_last = true;   // fill an incomplete last batch with samples from the start
+
+  /// Samples that the ranks' batches hold together.
+  int64_t round_size() const { return split_batches ? batch_size : batch_size * world_size; }
+  /// Samples of one rank's batch.
+  int64_t part_size() const { return split_batches ? batch_size / world_size : batch_size; }
+};
+
+/// Gives this rank's part of every round of samples. Holds one part and, if the last round may have to be completed,
+/// the first round.
+template <class Sample>
+class IterableShard {
+ public:
+  IterableShard(Stream<Sample> samples, const IterableShardOptions& options)
+      : samples_(std::move(samples)), options_(options), keep_first_(!options.drop_last && options.complete_last) {}
+
+  /// The samples of this rank's next batch, or nothing at the end.
+  std::optional<std::vector<Sample>> next() {
+    if (finished_) return std::nullopt;
+    const int64_t begin = options_.rank * options_.part_size();
+    const int64_t end = begin + options_.part_size();
+    std::vector<Sample> part;
+    int64_t count = 0;
+    for (; count < options_.round_size(); ++count) {
+      auto sample = samples_();
+      if (!sample) break;
+      if (keep_first_) first_.push_back(*sample);
+      if (begin <= count && count < end) part.push_back(std::move(*sample));
+    }
+    finished_ = count < options_.round_size();
+    if (finished_ && (count == 0 || options_.drop_last)) return std::nullopt;
+    keep_first_ = false;
+    last_round_size_ = count;
+    if (finished_ && options_.complete_last) {
+      for (int64_t place = std::max(begin, count); place < end; ++place) {
+        part.push_back(first_[(place - count) % first_.size()]);
+      }
+    }
+    return part;
+  }
+
+  /// How many samples the round given last holds, those repeated to complete it not counted.
+  int64_t last_round_size() const { return last_round_size_; }
+
+ private:
+  Stream<Sample> samples_;
+  IterableShardOptions options_;
+  std::vector<Sample> first_;
+  int64_t last_round_size_ = 0;
+  bool keep_first_;
+  bool finished_ = false;
+};
+
+/// How many batches IterableShard gives each rank out of `num_samples`.
+inline int64_t iterable_shard_length(int64_t num_samples, const IterableShardOptions& options) {
+  const int64_t incomplete = num_samples % options.round_size() != 0 && !options.drop_last ? 1 : 0;
+  return num_samples / options.round_size() + incomplete;
+}
+
+}  // namespace accelerate::data

@@ -1,0 +1,127 @@
+#pragma once
+
+// Results of jobs in the order of the jobs, while worker threads run ahead.
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "accelerate/base/error.h"
+#include "accelerate/data/stream.h"
+#include "accelerate/data/worker_threads.h"
+
+namespace accelerate::data {
+
+struct PrefetchOptions {
+  int num_workers = 0;  // with none, a job runs in the caller's thread when its result is asked for
+  int64_t depth = 2;    // jobs that run or wait to be fetched at one time
+  std::chrono::milliseconds timeout = std::chrono::minutes(10);  // for one result
+  std::function<void()> on_worker_start = nullptr;
+};
+
+/// Makes one result, or says that there are no more.
+template <class T>
+using Job = std::function<std::optional<T>()>;
+
+/// Runs jobs in worker threads and hands out their results in order. The stream of jobs itself is read by the thread
+/// that calls next(), always `depth` jobs ahead, so that what it draws does not depend on the threads' timing.
+template <class T>
+class OrderedPrefetcher {
+ public:
+  OrderedPrefetcher(Stream<Job<T>> jobs, const PrefetchOptions& options) : jobs_(std::move(jobs)), options_(options) {
+    if (options.num_workers == 0) return;
+    workers_ = std::make_unique<WorkerThreads>(options.num_workers, options.on_worker_start);
+    workers_->set_patience(options.timeout);
+  }
+
+  /// The result of the next job, or nothing at the end. Throws what the job threw; the call after that gives the result
+  /// of the job behind it. Throws Error when the result is not there in time.
+  std::optional<T> next() {
+    if (!workers_) {
+      auto job = jobs_();
+      return job ? (*job)() : std::nullopt;
+    }
+    fill();
+    if (results_.empty()) return std::nullopt;
+    auto result = std::move(results_.front());
+    results_.pop_front();
+    wait_for(*result);
+    ++num_taken_;
+    if (result->error) std::rethrow_exception(std::exchange(result->error, nullptr));
+    if (result->value) {
+      fill();
+    } else {
+      exhausted_ = true;
+      results_.clear();
+    }
+    return std::move(result->value);
+  }
+
+ private:
+  struct Result {
+    std::mutex mutex;
+    std::condition_variable became_ready;
+    bool ready = false;
+    std::optional<T> value;
+    std::exception_ptr error;
+
+    void make(const Job<T>& job) {
+      std::optional<T> made;
+      std::exception_ptr thrown;
+      try {
+        made = job();
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+      std::lock_guard lock(mutex);
+      value = std::move(made);
+      error = std::move(thrown);
+      ready = true;
+      became_ready.notify_one();
+    }
+  };
+
+  void fill() {
+    while (!exhausted_ && static_cast<int64_t>(results_.size()) < options_.depth) {
+      auto result = std::make_shared<Result>();
+      std::optional<Job<T>> job;
+      try {
+        job = jobs_();
+      } catch (...) {
+        // The stream broke; the results before it are still good, and the error takes its place behind them.
+        exhausted_ = true;
+        result->error = std::current_exception();
+        result->ready = true;
+        results_.push_back(result);
+        return;
+      }
+      if (!job) {
+        exhausted_ = true;
+        return;
+      }
+      results_.push_back(result);
+      workers_->run([result, job = std::move(*job)] { result->make(job); });
+    }
+  }
+
+  void wait_for(Result& result) {
+    std::unique_lock lock(result.mutex);
+    if (result.became_ready.wait_for(lock, options_.timeout, [&] { return result.ready; })) return;
+    workers_->set_patience(std::chrono::milliseconds(0));
+    fail("batch ", num_taken_, " was not ready after ", options_.timeout.count(),
+         " ms: a worker thread is stuck or slow; look at the data set, or raise the loader's timeout");
+  }
+
+  Stream<Job<T>> jobs_;
+  PrefetchOptions options_;
+  std::deque<std::shared_ptr<Result>> results_;  // of the jobs given to workers, in order
+  int64_t num_taken_ = 0;
+  bool exhausted_ = false;
+  std::unique_ptr<WorkerThreads> workers_;  // ends first
+};
+
+}  // namespace accelerate::data
