@@ -1,0 +1,148 @@
+#pragma once
+
+// What counts as a data set. Map-style: a size() and samples by index, through get_batch(indices), get(i) or [i];
+// torch's data sets and std::vector are such. Iterable: begin() and end(), with size() and set_epoch() where it has
+// them; or a torch stream with get_batch(count).
+
+#include <concepts>
+#include <memory>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <c10/util/ArrayRef.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/data/stream.h"
+
+namespace accelerate::data {
+
+namespace detail {
+
+template <class D>
+concept GivesBatches = requires(D& dataset, const Indices& indices) {
+  dataset.get_batch(indices);
+};
+template <class D>
+concept GivesTorchBatches = requires(D& dataset, c10::ArrayRef<size_t> indices) {
+  dataset.get_batch(indices);
+};
+template <class D>
+concept GivesSamples = requires(D& dataset, size_t index) {
+  dataset.get(index);
+};
+template <class D>
+concept HasSubscript = requires(D& dataset, size_t index) {
+  dataset[index];
+};
+template <class D>
+concept HasSize = requires(const D& dataset) {
+  dataset.size();
+};
+template <class D>
+concept GivesTorchStream = requires(D& dataset, size_t count) {
+  dataset.get_batch(count);
+};
+
+template <class T>
+struct without_optional {
+  using type = T;
+};
+template <class T>
+struct without_optional<std::optional<T>> {
+  using type = T;
+};
+
+}  // namespace detail
+
+template <class D>
+concept MapStyleDataset = detail::HasSize<D> &&
+    (detail::GivesBatches<D> || detail::GivesTorchBatches<D> || detail::GivesSamples<D> || detail::HasSubscript<D>);
+
+template <class D>
+concept IterableDataset = !MapStyleDataset<D> && (std::ranges::input_range<D> || detail::GivesTorchStream<D>);
+
+template <class D>
+concept Dataset = MapStyleDataset<D> || IterableDataset<D>;
+
+/// The samples at `indices`: a vector of them, or, from a get_batch that gives anything else, a finished batch.
+template <MapStyleDataset D>
+auto read_samples(D& dataset, const Indices& indices) {
+  if constexpr (detail::GivesBatches<D>) {
+    return dataset.get_batch(indices);
+  } else if constexpr (detail::GivesTorchBatches<D>) {
+    return dataset.get_batch(c10::ArrayRef<size_t>(reinterpret_cast<const size_t*>(indices.data()), indices.size()));
+  } else {
+    auto get = [&](int64_t index) -> decltype(auto) {
+      if constexpr (detail::GivesSamples<D>) {
+        return dataset.get(static_cast<size_t>(index));
+      } else {
+        return dataset[static_cast<size_t>(index)];
+      }
+    };
+    std::vector<std::remove_cvref_t<decltype(get(0))>> samples;
+    samples.reserve(indices.size());
+    for (int64_t index : indices) samples.push_back(get(index));
+    return samples;
+  }
+}
+
+/// One pass over the samples. The stream shares ownership of the data set.
+template <IterableDataset D>
+auto stream_samples(std::shared_ptr<D> dataset) {
+  if constexpr (std::ranges::input_range<D>) {
+    using Sample = std::ranges::range_value_t<D>;
+    using Iterator = std::ranges::iterator_t<D>;
+    // In a shared_ptr, because iterators of input ranges may not be copied and a std::function must be.
+    auto next = std::make_shared<Iterator>(dataset->begin());
+    return Stream<Sample>([dataset, next]() -> std::optional<Sample> {
+      if (*next == dataset->end()) return std::nullopt;
+      std::optional<Sample> sample(**next);
+      ++*next;
+      return sample;
+    });
+  } else {
+    using Samples = typename detail::without_optional<decltype(dataset->get_batch(1))>::type;
+    using Sample = typename Samples::value_type;
+    if constexpr (requires { dataset->reset(); }) dataset->reset();
+    return Stream<Sample>([dataset]() -> std::optional<Sample> {
+      std::optional<Samples> samples = dataset->get_batch(1);
+      if (!samples || samples->empty()) return std::nullopt;
+      return std::move(samples->front());
+    });
+  }
+}
+
+/// How many samples there are, where the data set knows.
+template <Dataset D>
+std::optional<int64_t> dataset_size(const D& dataset) {
+  if constexpr (!detail::HasSize<D>) {
+    return std::nullopt;
+  } else if constexpr (std::integral<std::remove_cvref_t<decltype(dataset.size())>>) {
+    return static_cast<int64_t>(dataset.size());
+  } else {
+    auto size = dataset.size();
+    return size ? std::optional<int64_t>(static_cast<int64_t>(*size)) : std::nullopt;
+  }
+}
+
+namespace detail {
+
+template <class D>
+auto collate_input() {
+  if constexpr (MapStyleDataset<D>) {
+    return std::type_identity<decltype(read_samples(std::declval<D&>(), Indices()))>();
+  } else {
+    using Samples = decltype(stream_samples(std::declval<std::shared_ptr<D>>()));
+    return std::type_identity<std::vector<typename Samples::result_type::value_type>>();
+  }
+}
+
+}  // namespace detail
+
+/// What a collate function gets from this data set: a vector of samples, or a batch already.
+template <Dataset D>
+using collate_input_t = typename decltype(detail::collate_input<D>())::type;
+
+}  // namespace accelerate::data

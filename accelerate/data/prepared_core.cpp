@@ -1,0 +1,196 @@
+#include "accelerate/data/prepared_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/comm/operations.h"
+#include "accelerate/comm/random.h"
+
+namespace accelerate::data {
+
+namespace {
+
+bool wants_dispatch(const LoaderCore& loader, const PrepareOptions& options) {
+  auto wanted = options.configuration.dispatch_batches;
+  if (wanted.value_or(false) && !options.put_on_device) {
+    fail("dispatch_batches needs put_on_device: what rank 0 sends arrives on the device");
+  }
+  return wanted.value_or(options.put_on_device && loader.is_iterable());
+}
+
+}  // namespace
+
+PreparedCore::PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions options)
+    : loader_(std::move(loader)),
+      options_(std::move(options)),
+      rank_(options_.process_index.value_or(options_.group.rank())),
+      world_size_(options_.num_processes.value_or(options_.group.size())),
+      // Alone, there is nobody to dispatch to.
+      dispatches_(wants_dispatch(*loader_, options_) && world_size_ > 1),
+      skip_(loader_->take_skip()) {
+  if (options_.configuration.split_batches) check_split();
+  if (!loader_->is_iterable()) choose_sampler();
+}
+
+void PreparedCore::check_split() const {
+  auto batch_size = loader_->batch_size();
+  if (!batch_size) {
+    fail("split_batches needs to know the batch size: let batch_size() of your batch sampler return it");
+  }
+  if (*batch_size % world_size_ != 0) {
+    fail("split_batches: a batch of ", *batch_size, " samples cannot be shared equally by ", world_size_,
+         " ranks; make the batch size a multiple of the number of ranks");
+  }
+}
+
+void PreparedCore::choose_sampler() {
+  auto sampler = random_sampler();
+  if (!sampler) return;
+  const auto& configuration = options_.configuration;
+  if (configuration.use_seedable_sampler) {
+    uint64_t seed = configuration.data_seed.value_or(at::detail::getDefaultCPUGenerator().current_seed());
+    std::vector<uint64_t> seeds = {seed};
+    comm::broadcast_object_list(seeds, options_.group);
+    loader_->batch_sampler()->set_sampler(std::make_shared<SeedableRandomSampler>(
+        sampler->dataset_size(), seeds.front(),
+        RandomSamplerOptions{.replacement = sampler->replacement(), .num_samples = sampler->size()}));
+  } else if (shards() && !sampler->generator().defined()) {
+    sampler->set_generator(at::detail::createCPUGenerator(draw_seed()));
+  }
+}
+
+std::shared_ptr<RandomSampler> PreparedCore::random_sampler() const {
+  if (loader_->is_iterable()) return nullptr;
+  return std::dynamic_pointer_cast<RandomSampler>(loader_->batch_sampler()->sampler());
+}
+
+std::shared_ptr<SeedableRandomSampler> PreparedCore::seedable_sampler() const {
+  if (loader_->is_iterable()) return nullptr;
+  return std::dynamic_pointer_cast<SeedableRandomSampler>(loader_->batch_sampler()->sampler());
+}
+
+void PreparedCore::synchronize_generators() const {
+  if (!shards()) return;
+  auto kinds = options_.rng_types;
+  at::Generator generator;
+  if (auto sampler = random_sampler()) generator = sampler->generator();
+  if (!generator.defined()) std::erase(kinds, "generator");
+  comm::synchronize_rng_states(kinds, options_.group, generator);
+}
+
+EpochStart PreparedCore::begin() {
+  synchronize_generators();
+  loader_->set_epoch(iteration_);
+  // The random numbers of a resumed epoch were drawn before its state was saved.
+  if (!std::exchange(in_resumed_epoch_, false)) loader_->draw_base_seed();
+  EpochStart start;
+  start.skip = std::exchange(skip_, 0);
+  start.end = std::make_shared<EpochEnd>();
+  batches_seen_ = start.skip;
+  if (!loader_->is_iterable()) start.batches = own_batches(start.skip, start.end);
+  return start;
+}
+
+BatchStream PreparedCore::own_batches(int64_t skip, std::shared_ptr<EpochEnd> end) const {
+  if (dispatches_) {
+    if (rank_ != 0) return [] { return std::nullopt; };
+    return without(dispatch_skip(skip), loader_->batch_sampler()->begin());
+  }
+  if (world_size_ == 1) return without({.count = skip}, loader_->batch_sampler()->begin());
+
+  auto mine = std::make_shared<BatchShard>(loader_->batch_sampler()->begin(), shard());
+  return without<Indices>({.count = skip}, [mine, end] {
+    auto batch = mine->next();
+    if (!batch) end->last_round_size = mine->last_round_size();
+    return batch;
+  });
+}
+
+Skip PreparedCore::dispatch_skip(int64_t num_rounds) const {
+  if (num_rounds == 0) return {};
+  return {.count = (num_rounds - 1) * batches_per_dispatch(), .after = batches_per_dispatch()};
+}
+
+ShardOptions PreparedCore::shard() const {
+  return {.rank = rank_,
+          .world_size = world_size_,
+          .batch_size = loader_->batch_size(),
+          .drop_last = loader_->drop_last(),
+          .split_batches = options_.configuration.split_batches,
+          .even_batches = options_.configuration.even_batches};
+}
+
+IterableShardOptions PreparedCore::stream_share() const {
+  auto share = loader_->whole_stream();
+  if (!shards()) return share;
+  share.rank = rank_;
+  share.world_size = world_size_;
+  share.split_batches = options_.configuration.split_batches;
+  share.complete_last = true;
+  return share;
+}
+
+int64_t PreparedCore::size() const { return std::max<int64_t>(0, whole_size() - skip_); }
+
+int64_t PreparedCore::whole_size() const {
+  const int64_t num_batches = loader_->size();
+  if (world_size_ == 1) return num_batches;
+  if (dispatches_) {
+    // One round after the other, like a shard of one batch for each rank; all ranks take part in an incomplete one.
+    auto rounds = shard();
+    rounds.even_batches = true;
+    return shard_length(num_batches, rounds);
+  }
+  if (!loader_->is_iterable()) return shard_length(num_batches, shard());
+  return iterable_shard_length(*loader_->source().num_samples(), stream_share());
+}
+
+int64_t PreparedCore::total_batch_size() const {
+  auto batch_size = loader_->batch_size();
+  if (!batch_size) fail("total_batch_size: the batches of this batch sampler have different sizes");
+  return options_.configuration.split_batches ? *batch_size : *batch_size * world_size_;
+}
+
+int64_t PreparedCore::total_dataset_length() const {
+  auto length = loader_->source().num_samples();
+  if (!length) fail("total_dataset_length: the iterable data set has no size()");
+  return *length;
+}
+
+int64_t PreparedCore::known_remainder() const {
+  if (dispatches_ || loader_->drop_last() || !loader_->batch_size()) return -1;
+  auto length = loader_->is_iterable() ? loader_->source().num_samples() : loader_->batch_sampler()->num_samples();
+  return length ? *length % total_batch_size() : -1;
+}
+
+LoaderState PreparedCore::state_dict() const {
+  LoaderState state{.epoch = iteration_, .batches_seen = batches_seen_};
+  if (auto sampler = seedable_sampler()) state.seed = sampler->seed();
+  if (loader_->is_iterable()) return state;
+  if (batches_seen_ > 0) {
+    if (auto sampler = loader_->batch_sampler()->sampler()) state.generator_state = sampler->epoch_state();
+  } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
+    state.generator_state = sampler->generator().get_state();
+  }
+  return state;
+}
+
+void PreparedCore::load_state_dict(const LoaderState& state) {
+  iteration_ = state.epoch;
+  skip_ = state.batches_seen;
+  batches_seen_ = state.batches_seen;
+  in_resumed_epoch_ = state.batches_seen > 0;
+  if (auto sampler = seedable_sampler(); sampler && state.seed) sampler->set_seed(*state.seed);
+  if (loader_->is_iterable() || !state.generator_state.defined()) return;
+  if (in_resumed_epoch_) {
+    if (auto sampler = loader_->batch_sampler()->sampler()) sampler->repeat_epoch(state.generator_state);
+  } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
+    auto generator = sampler->generator();
+    generator.set_state(state.generator_state);
+  }
+}
+
+}  // namespace accelerate::data

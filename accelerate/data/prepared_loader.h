@@ -1,0 +1,170 @@
+#pragma once
+
+// A loader as `prepare` returns it: this rank's share of the batches, on the device, one batch ahead.
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "accelerate/data/data_loader.h"
+#include "accelerate/data/dispatch.h"
+#include "accelerate/data/epoch_run.h"
+#include "accelerate/data/prepared_core.h"
+
+namespace accelerate::data {
+
+/// Looks one batch ahead, so that it knows the last one when it gives it. An error met while looking ahead is thrown in
+/// its place, after the batches before it.
+template <class BatchT>
+class PreparedEpoch : public Epoch<BatchT> {
+ public:
+  PreparedEpoch(Stream<BatchT> batches, std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end)
+      : batches_(std::move(batches)), core_(core), run_(std::move(core), std::move(end)) {
+    look_ahead();
+  }
+
+  BatchT* next() override {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    current_ = std::exchange(upcoming_, std::nullopt);
+    if (!current_) {
+      run_.finish();
+      return nullptr;
+    }
+    const auto& options = core_->options();
+    if (options.put_on_device) {
+      current_ = tensors::send_to_device(*current_, options.device, options.configuration.non_blocking);
+    }
+    look_ahead();
+    run_.deliver(/*is_last=*/!upcoming_ && !error_);
+    return &*current_;
+  }
+
+ private:
+  void look_ahead() {
+    try {
+      upcoming_ = batches_();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+
+  Stream<BatchT> batches_;
+  std::shared_ptr<PreparedCore> core_;
+  EpochRun run_;
+  std::optional<BatchT> current_;
+  std::optional<BatchT> upcoming_;
+  std::exception_ptr error_;
+};
+
+/// This rank's share of a loader. Copies are the same loader. All ranks begin a walk together and take it to the same
+/// batch: with several ranks, begin() is collective, and so is each step if rank 0 reads for all.
+template <class BatchT>
+class PreparedDataLoader {
+ public:
+  using batch_type = BatchT;
+
+  /// Collective; see PreparedCore.
+  PreparedDataLoader(const DataLoader<BatchT>& loader, PrepareOptions options)
+      : reader_(loader.reader()), core_(std::make_shared<PreparedCore>(loader.core(), std::move(options))) {
+    if (core_->dispatches() && !Dispatchable<BatchT>) {
+      fail(
+          "batches of this type cannot be sent to other ranks: set dispatch_batches to false, or give the batch's "
+          "struct a "
+          "tensor_fields function");
+    }
+  }
+
+  BatchIterator<BatchT> begin() {
+    auto start = core_->begin();
+    auto end = start.end;
+    auto batches = core_->dispatches() ? dispatched(std::move(start)) : own(std::move(start));
+    return BatchIterator<BatchT>(std::make_unique<PreparedEpoch<BatchT>>(std::move(batches), core_, std::move(end)));
+  }
+  std::default_sentinel_t end() const { return {}; }
+
+  /// How many batches this rank gets in the next epoch. Throws Error for an iterable data set without a size.
+  int64_t size() const { return core_->size(); }
+
+  /// Samples that one step of all ranks consumes.
+  int64_t total_batch_size() const { return core_->total_batch_size(); }
+  /// Samples in the data set, for all ranks.
+  int64_t total_dataset_length() const { return core_->total_dataset_length(); }
+
+  /// The number of the epoch that runs or comes next; a walk that is taken to its end moves it on.
+  int64_t iteration() const { return core_->iteration(); }
+  void set_epoch(int64_t epoch) { core_->set_epoch(epoch); }
+
+  /// From the next epoch on.
+  void set_even_batches(bool even_batches) { core_->set_even_batches(even_batches); }
+  bool even_batches() const { return core_->options().configuration.even_batches; }
+
+  bool is_iterable() const { return core_->loader().is_iterable(); }
+
+  /// Where the last walk is: see LoaderProgress.
+  bool end_of_dataloader() const { return core_->progress().end_of_dataloader; }
+  int64_t remainder() const { return core_->progress().remainder; }
+
+  /// Where this rank is. During a walk the batch in use counts as seen.
+  LoaderState state_dict() const { return core_->state_dict(); }
+  /// Goes there: the next walk gives the rest of that epoch.
+  void load_state_dict(const LoaderState& state) { core_->load_state_dict(state); }
+
+  /// The part that does not depend on the batch's type.
+  const std::shared_ptr<PreparedCore>& core() const { return core_; }
+
+  template <class B>
+  friend PreparedDataLoader<B> skip_first_batches(const PreparedDataLoader<B>& loader, int64_t num_batches);
+
+ private:
+  Stream<BatchT> own(EpochStart start) const {
+    const auto& loader = core_->loader();
+    if (!loader.is_iterable()) return prefetched(reader_->jobs(std::move(start.batches)), loader);
+    return prefetched(reader_->jobs(core_->stream_share(), Skip{.count = start.skip}, start.end), loader);
+  }
+
+  Stream<BatchT> dispatched(EpochStart start) const {
+    if constexpr (Dispatchable<BatchT>) {
+      const auto& loader = core_->loader();
+      DispatchOptions options{.group = core_->options().group,
+                              .batches_per_round = core_->batches_per_dispatch(),
+                              .drop_last = loader.drop_last(),
+                              .skip_first = start.skip > 0};
+      auto end = start.end;
+      Stream<BatchT> batches;
+      if (core_->rank() == 0 && loader.is_iterable()) {
+        batches = prefetched(reader_->jobs(core_->stream_share(), core_->dispatch_skip(start.skip), nullptr), loader);
+      } else if (core_->rank() == 0) {
+        batches = prefetched(reader_->jobs(std::move(start.batches)), loader);
+      }
+      auto dispatcher = std::make_shared<Dispatcher<BatchT>>(std::move(batches), std::move(options), std::move(end));
+      return [dispatcher] { return dispatcher->next(); };
+    } else {
+      fail("batches of this type cannot be dispatched");
+    }
+  }
+
+  std::shared_ptr<Reader<BatchT>> reader_;
+  std::shared_ptr<PreparedCore> core_;
+};
+
+/// This rank's share of `loader`. Collective.
+template <class BatchT>
+PreparedDataLoader<BatchT> prepare_data_loader(const DataLoader<BatchT>& loader, PrepareOptions options = {}) {
+  return PreparedDataLoader<BatchT>(loader, std::move(options));
+}
+
+/// A loader like this one whose next epoch begins after `num_batches` batches; later ones are whole.
+template <class BatchT>
+PreparedDataLoader<BatchT> skip_first_batches(const PreparedDataLoader<BatchT>& loader, int64_t num_batches) {
+  auto rest = loader;
+  rest.core_ = std::make_shared<PreparedCore>(*loader.core_);
+  rest.core_->set_skip(num_batches);
+  return rest;
+}
+
+}  // namespace accelerate::data
+
+namespace accelerate {
+using data::prepare_data_loader;
+using data::PreparedDataLoader;
+}  // namespace accelerate

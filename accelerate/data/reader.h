@@ -1,0 +1,127 @@
+#pragma once
+
+// A data set and its collate function behind one interface that depends on the type of the batches only.
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "accelerate/base/scope.h"
+#include "accelerate/data/dataset.h"
+#include "accelerate/data/iterable_shard.h"
+#include "accelerate/data/prefetcher.h"
+
+namespace accelerate::data {
+
+/// What a loader knows of its data set without knowing its type.
+class DataSource {
+ public:
+  virtual ~DataSource() = default;
+  virtual bool is_iterable() const = 0;
+  virtual std::optional<int64_t> num_samples() const = 0;
+  virtual void set_epoch(int64_t epoch) = 0;
+};
+
+/// What is known of an epoch when its last batch has been read.
+struct EpochEnd {
+  int64_t last_round_size = -1;  // samples in the ranks' last batches together, repeated ones not counted
+};
+
+/// Turns an epoch into jobs that each make one batch and may run in any thread.
+template <class BatchT>
+class Reader : public DataSource {
+ public:
+  /// For map-style data sets: one job for each list of indices.
+  virtual Stream<Job<BatchT>> jobs(BatchStream batches) const = 0;
+
+  /// For iterable ones: a pass over the stream, without the batches to skip. Jobs read in the order in which they were
+  /// given, each when the one before has finished reading. The last one fills `end`.
+  virtual Stream<Job<BatchT>> jobs(const IterableShardOptions& shard, const Skip& skip,
+                                   std::shared_ptr<EpochEnd> end) const = 0;
+};
+
+template <Dataset D, class BatchT>
+class DatasetReader : public Reader<BatchT> {
+ public:
+  using Collate = std::function<BatchT(collate_input_t<D>)>;
+
+  DatasetReader(D dataset, Collate collate)
+      : dataset_(std::make_shared<D>(std::move(dataset))), collate_(std::make_shared<Collate>(std::move(collate))) {}
+
+  bool is_iterable() const override { return IterableDataset<D>; }
+  std::optional<int64_t> num_samples() const override { return dataset_size(*dataset_); }
+
+  void set_epoch(int64_t epoch) override {
+    if constexpr (requires { dataset_->set_epoch(epoch); }) dataset_->set_epoch(epoch);
+  }
+
+  Stream<Job<BatchT>> jobs(BatchStream batches) const override {
+    if constexpr (!MapStyleDataset<D>) {
+      fail("an iterable data set has no samples by index");
+    } else {
+      return [dataset = dataset_, collate = collate_, batches = std::move(batches)]() -> std::optional<Job<BatchT>> {
+        auto indices = batches();
+        if (!indices) return std::nullopt;
+        return [dataset, collate, indices = std::move(*indices)]() -> std::optional<BatchT> {
+          return (*collate)(read_samples(*dataset, indices));
+        };
+      };
+    }
+  }
+
+  Stream<Job<BatchT>> jobs(const IterableShardOptions& shard, const Skip& skip,
+                           std::shared_ptr<EpochEnd> end) const override {
+    if constexpr (!IterableDataset<D>) {
+      fail("a map-style data set is read by index");
+    } else {
+      auto reading = std::make_shared<Reading>(stream_samples(dataset_), shard, skip, std::move(end));
+      return [reading, collate = collate_, turn = int64_t{0}]() mutable -> std::optional<Job<BatchT>> {
+        return [reading, collate, turn = turn++]() -> std::optional<BatchT> {
+          auto samples = reading->next(turn);
+          if (!samples) return std::nullopt;
+          return (*collate)(std::move(*samples));
+        };
+      };
+    }
+  }
+
+ private:
+  /// One pass over an iterable data set by several threads, which take turns.
+  class Reading {
+   public:
+    using Samples = collate_input_t<D>;
+
+    Reading(Stream<typename Samples::value_type> samples, const IterableShardOptions& options, const Skip& skip,
+            std::shared_ptr<EpochEnd> end)
+        : shard_(std::move(samples), options), skip_(skip), end_(std::move(end)) {}
+
+    std::optional<Samples> next(int64_t turn) {
+      std::unique_lock lock(mutex_);
+      turn_came_.wait(lock, [&] { return turn_ == turn; });
+      ScopeExit pass_on([&] {
+        ++turn_;
+        turn_came_.notify_all();
+      });
+      if (turn == skip_.after) {
+        for (int64_t i = 0; i < skip_.count; ++i) shard_.next();
+      }
+      auto samples = shard_.next();
+      // Not after the end: threads that run ahead of it must leave alone what the loader is about to look at.
+      if (samples && end_) end_->last_round_size = shard_.last_round_size();
+      return samples;
+    }
+
+   private:
+    std::mutex mutex_;
+    std::condition_variable turn_came_;
+    int64_t turn_ = 0;
+    IterableShard<typename Samples::value_type> shard_;
+    Skip skip_;
+    std::shared_ptr<EpochEnd> end_;
+  };
+
+  std::shared_ptr<D> dataset_;
+  std::shared_ptr<Collate> collate_;
+};
+
+}  // namespace accelerate::data
