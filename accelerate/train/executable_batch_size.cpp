@@ -1,0 +1,30 @@
+#include "accelerate/train/executable_batch_size.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string_view>
+
+#include <ATen/DeviceAccelerator.h>
+#include <c10/util/Exception.h>
+
+namespace accelerate::train {
+
+bool should_reduce_batch_size(const std::exception& error) {
+  static constexpr std::array<std::string_view, 4> kMessages = {
+      " out of memory.",
+      "MPS backend out of memory",
+      "cuDNN error: CUDNN_STATUS_NOT_SUPPORTED.",
+      "DefaultCPUAllocator: can't allocate memory",
+  };
+  if (dynamic_cast<const std::bad_alloc*>(&error) || dynamic_cast<const c10::OutOfMemoryError*>(&error)) return true;
+  const std::string_view message = error.what();
+  return std::any_of(kMessages.begin(), kMessages.end(),
+                     [&](std::string_view part) { return message.find(part) != std::string_view::npos; });
+}
+
+void clear_device_cache() {
+  if (at::getAccelerator()) at::accelerator::emptyCache();
+}
+
+}  // namespace accelerate::train

@@ -1,0 +1,42 @@
+#pragma once
+
+// Training with the largest batch that fits into memory, found by trying.
+
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::train {
+
+/// Whether `error` says that a device or the host ran out of memory, or that cuDNN refused a size.
+bool should_reduce_batch_size(const std::exception& error);
+
+/// Gives memory that torch's allocators keep for later back to the device.
+void clear_device_cache();
+
+/// Returns `function(batch_size, arguments...)`, tried with `starting_batch_size` and then, each time memory runs out,
+/// with 0.9 of the size before. Create what depends on the size inside the function, and free what you hold outside
+/// (accelerator.free_memory()) at its top. Throws Error when the size reaches zero; other exceptions pass through.
+template <class Function, class... Arguments>
+decltype(auto) find_executable_batch_size(Function&& function, int64_t starting_batch_size = 128,
+                                          Arguments&&... arguments) {
+  clear_device_cache();
+  for (int64_t batch_size = starting_batch_size; batch_size > 0; batch_size = static_cast<int64_t>(batch_size * 0.9)) {
+    try {
+      return function(batch_size, arguments...);
+    } catch (const std::exception& error) {
+      if (!should_reduce_batch_size(error)) throw;
+    }
+    // Outside the handler: the exception may hold memory too.
+    clear_device_cache();
+  }
+  fail("find_executable_batch_size: no batch size from ", starting_batch_size, " down fits into memory");
+}
+
+}  // namespace accelerate::train
+
+namespace accelerate {
+using train::find_executable_batch_size;
+}

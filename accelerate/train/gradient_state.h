@@ -1,0 +1,22 @@
+#pragma once
+
+// Where a run stands in gradient accumulation: the one thing that models, optimizers and schedulers look at together.
+
+#include <cstdint>
+
+namespace accelerate::train {
+
+/// Owned by the Accelerator and shared with the handles that prepare() returns.
+struct GradientState {
+  bool sync_gradients = true;        // this backward ends a window: gradients are averaged, optimizers step
+  int64_t num_steps = 1;             // backwards per window
+  int64_t step = 0;                  // backwards since the last end of a loader
+  bool sync_with_dataloader = true;  // the last batch of a loader ends a window early
+  bool sync_each_batch = false;      // average after every backward: less memory, more traffic
+};
+
+}  // namespace accelerate::train
+
+namespace accelerate {
+using train::GradientState;
+}

@@ -1,0 +1,79 @@
+#pragma once
+
+// The prepared optimizer: it steps when a window of gradient accumulation ends, in the fastest way there is, and leaves
+// out the steps whose fp16 gradients overflowed.
+
+#include <memory>
+#include <vector>
+
+#include <torch/optim/optimizer.h>
+
+#include "accelerate/precision/grad_scaler.h"
+#include "accelerate/train/gradient_state.h"
+#include "accelerate/train/optimizer_step.h"
+
+namespace accelerate::train {
+
+struct OptimizerOptions {
+  bool fused = true;  // one kernel for all parameters, Python's `fused=True`; off, the arithmetic of Python's default
+};
+
+/// A handle on a torch optimizer; copies refer to the same one. Options, state, saving and loading are torch's own,
+/// reached by `->`.
+class Optimizer {
+ public:
+  /// Borrows `optimizer`, which has to outlive the handle. Its state moves to the devices of its parameters.
+  explicit Optimizer(torch::optim::Optimizer& optimizer,
+                     std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
+                     std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
+
+  /// Owns `optimizer`.
+  explicit Optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer,
+                     std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
+                     std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
+
+  /// Changes the parameters by their gradients. Does nothing inside a window of accumulation. With a scaler, gradients
+  /// are unscaled first, and the step is skipped where one is not finite.
+  void step();
+
+  /// The same after computing loss and gradients by `closure`, which LBFGS calls several times. Returns the loss, or an
+  /// undefined tensor inside a window. Throws Error with an enabled scaler, which would have to unscale in between.
+  at::Tensor step(const LossClosure& closure);
+
+  /// Drops the gradients, or with `set_to_none` off fills them with zeros. Does nothing inside a window of
+  /// accumulation.
+  void zero_grad(bool set_to_none = true);
+
+  /// Whether the scaler left out the latest step.
+  bool step_was_skipped() const { return shared_->step_was_skipped; }
+
+  /// The learning rate of the first group of parameters.
+  double learning_rate() const { return param_groups().front().options().get_lr(); }
+
+  std::vector<torch::optim::OptimizerParamGroup>& param_groups() const { return shared_->optimizer->param_groups(); }
+  auto& state() const { return shared_->optimizer->state(); }
+
+  torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
+  torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
+
+  /// Steps by `strategy` from now on.
+  void set_step_strategy(std::unique_ptr<StepStrategy> strategy) { shared_->strategy = std::move(strategy); }
+
+ private:
+  struct Shared {
+    std::shared_ptr<torch::optim::Optimizer> optimizer;
+    std::shared_ptr<GradientState> gradient_state;
+    std::shared_ptr<precision::GradScaler> scaler;
+    std::unique_ptr<StepStrategy> strategy;
+    bool step_was_skipped = false;
+  };
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace accelerate::train
+
+namespace accelerate {
+using train::Optimizer;
+using train::OptimizerOptions;
+}  // namespace accelerate

@@ -1,0 +1,90 @@
+#include "accelerate/train/optimizer_rules.h"
+
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::train {
+namespace {
+
+at::Tensor real_view(const at::Tensor& tensor) { return tensor.is_complex() ? at::view_as_real(tensor) : tensor; }
+
+}  // namespace
+
+template <class Options, class State>
+State& AdamRule<Options, State>::state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
+                                       const Options& options) {
+  if (parameter.grad().is_sparse()) {
+    fail(decoupled_weight_decay ? "AdamW" : "Adam", ": the gradient of a parameter of shape ", parameter.sizes(),
+         " is sparse; use SGD or Adagrad for it, or create the embedding without sparse(true)");
+  }
+  auto* state = find_state<State>(optimizer, parameter);
+  if (!state) {
+    state = &add_state(optimizer, parameter, std::make_unique<State>());
+    state->exp_avg(at::zeros_like(parameter, at::MemoryFormat::Preserve));
+    state->exp_avg_sq(at::zeros_like(parameter, at::MemoryFormat::Preserve));
+  }
+  if (options.amsgrad() && !state->max_exp_avg_sq().defined()) {
+    state->max_exp_avg_sq(at::zeros_like(parameter, at::MemoryFormat::Preserve));
+  }
+  return *state;
+}
+
+template <class Options, class State>
+void AdamRule<Options, State>::update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
+                                      const Options& options) {
+  auto& memory = state(optimizer, parameter, options);
+  const auto [beta1, beta2] = options.betas();
+  const double lr = options.lr();
+  memory.step(memory.step() + 1);
+
+  auto gradient = parameter.grad();
+  if (options.weight_decay() != 0) {
+    if constexpr (decoupled_weight_decay) {
+      parameter.mul_(1 - lr * options.weight_decay());
+    } else {
+      gradient = gradient.add(parameter, options.weight_decay());
+    }
+  }
+  gradient = real_view(gradient);
+  const auto exp_avg = real_view(memory.exp_avg());
+  const auto exp_avg_sq = real_view(memory.exp_avg_sq());
+  exp_avg.lerp_(gradient, 1 - beta1);
+  exp_avg_sq.mul_(beta2).addcmul_(gradient, gradient, 1 - beta2);
+
+  const auto step = static_cast<double>(memory.step());
+  const double bias_correction1 = 1 - std::pow(beta1, step);
+  const double bias_correction2 = 1 - std::pow(beta2, step);
+  auto second_moment = exp_avg_sq;
+  if (options.amsgrad()) {
+    second_moment = real_view(memory.max_exp_avg_sq());
+    at::maximum_out(second_moment, second_moment, exp_avg_sq);
+  }
+  // pow and not sqrt, which could round the other way than Python's `** 0.5`.
+  const auto denominator = (second_moment.sqrt() / std::pow(bias_correction2, 0.5)).add_(options.eps());
+  real_view(parameter).addcdiv_(exp_avg, denominator, -(lr / bias_correction1));
+}
+
+template struct AdamRule<torch::optim::AdamOptions, torch::optim::AdamParamState>;
+template struct AdamRule<torch::optim::AdamWOptions, torch::optim::AdamWParamState>;
+
+void SgdRule::update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options) {
+  auto gradient = parameter.grad();
+  if (options.weight_decay() != 0) gradient = gradient.add(parameter, options.weight_decay());
+  if (options.momentum() != 0) {
+    auto* state = find_state<State>(optimizer, parameter);
+    if (state) {
+      state->momentum_buffer().mul_(options.momentum()).add_(gradient, 1 - options.dampening());
+    } else {
+      state = &add_state(optimizer, parameter, std::make_unique<State>());
+      state->momentum_buffer(gradient.detach().clone());
+    }
+    gradient =
+        options.nesterov() ? gradient.add(state->momentum_buffer(), options.momentum()) : state->momentum_buffer();
+  }
+  parameter.add_(gradient, -options.lr());
+}
+
+}  // namespace accelerate::train

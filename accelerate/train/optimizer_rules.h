@@ -1,0 +1,52 @@
+#pragma once
+
+// How Adam, AdamW and SGD change one parameter: Python's default sequence of operations, so that the bits are Python's
+// too (libtorch's own classes round differently). State lives in torch's ParamState objects, where torch saves it.
+
+#include <ATen/core/Tensor.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
+#include <torch/optim/sgd.h>
+
+namespace accelerate::train {
+
+/// The state that `optimizer` keeps for `parameter`, or null.
+template <class State>
+State* find_state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter) {
+  auto found = optimizer.state().find(parameter.unsafeGetTensorImpl());
+  return found == optimizer.state().end() ? nullptr : static_cast<State*>(found->second.get());
+}
+
+/// Stores the state of a parameter that had none.
+template <class State>
+State& add_state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, std::unique_ptr<State> state) {
+  auto& place = optimizer.state()[parameter.unsafeGetTensorImpl()];
+  place = std::move(state);
+  return static_cast<State&>(*place);
+}
+
+template <class OptionsType, class StateType>
+struct AdamRule {
+  using Options = OptionsType;
+  using State = StateType;
+  static constexpr bool decoupled_weight_decay = std::is_same_v<Options, torch::optim::AdamWOptions>;
+
+  /// The parameter's state, created with zeros on first use. Throws Error for a sparse gradient.
+  static State& state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
+
+  /// One step of a parameter that has a gradient.
+  static void update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
+};
+
+using AdamOriginalRule = AdamRule<torch::optim::AdamOptions, torch::optim::AdamParamState>;
+using AdamWRule = AdamRule<torch::optim::AdamWOptions, torch::optim::AdamWParamState>;
+
+struct SgdRule {
+  using Options = torch::optim::SGDOptions;
+  using State = torch::optim::SGDParamState;
+
+  /// One step of a parameter that has a gradient, dense or sparse.
+  static void update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
+};
+
+}  // namespace accelerate::train

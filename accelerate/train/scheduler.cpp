@@ -1,0 +1,26 @@
+#include "accelerate/train/scheduler.h"
+
+#include <algorithm>
+
+namespace accelerate::train {
+
+std::vector<double> Scheduler::get_last_lr() const {
+  if (auto lrs = target_->get_last_lr()) return *lrs;
+  if (optimizers_.empty()) fail("scheduler.get_last_lr(): the scheduler has no such member and no prepared optimizer");
+  std::vector<double> lrs;
+  for (const auto& group : optimizers_.front().param_groups()) lrs.push_back(group.options().get_lr());
+  return lrs;
+}
+
+void Scheduler::advance(std::optional<double> metric) {
+  if (!options_.step_with_optimizer) return target_->step(metric);
+  if (!gradient_state_->sync_gradients) return;
+  const bool any_skipped = std::any_of(optimizers_.begin(), optimizers_.end(),
+                                       [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
+  if (any_skipped) return;
+  if (options_.split_batches) return target_->step(metric);
+  // Each optimizer step consumed one batch of every process, and the schedule was written for one process.
+  for (int i = 0; i < options_.num_processes && !target_->finished(); ++i) target_->step(metric);
+}
+
+}  // namespace accelerate::train

@@ -1,0 +1,137 @@
+#pragma once
+
+// The prepared scheduler: it follows the optimizer steps that really happen, and keeps its schedule in samples whatever
+// the number of processes.
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <torch/optim/schedulers/lr_scheduler.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/train/gradient_state.h"
+#include "accelerate/train/optimizer.h"
+
+namespace accelerate::train {
+
+/// Anything that can be stepped: torch::optim::LRScheduler and its children, torch's ReduceLROnPlateauScheduler (by a
+/// metric), or a class of your own. Where it has `total_steps()` and `step_count()`, which starts at 1 as Python's, it
+/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that.
+template <class S>
+concept SchedulerLike = requires(S& scheduler) { scheduler.step(); } || requires(S& scheduler) { scheduler.step(0.0); };
+
+struct SchedulerOptions {
+  bool step_with_optimizer = true;  // false: every step() is one step, whatever the optimizers do
+  bool split_batches = false;       // the global batch does not grow with the processes, nor does the schedule
+  int num_processes = 1;
+};
+
+/// A handle on a scheduler; copies refer to the same one.
+class Scheduler {
+ public:
+  /// Borrows `scheduler` given as an lvalue, owns an rvalue; of a smart pointer it takes what that points to.
+  /// `optimizers` are those whose steps the schedule follows.
+  template <class S>
+  Scheduler(S&& scheduler, std::vector<Optimizer> optimizers, std::shared_ptr<GradientState> gradient_state,
+            SchedulerOptions options = {})
+      : target_(make_target(std::forward<S>(scheduler))),
+        optimizers_(std::move(optimizers)),
+        gradient_state_(std::move(gradient_state)),
+        options_(options) {}
+
+  /// Advances the schedule by one optimizer step, which is one step of the scheduler for each process, or just one with
+  /// `split_batches`. Does nothing inside a window of accumulation or when an optimizer skipped its step.
+  void step() { advance(std::nullopt); }
+
+  /// The same for a scheduler that follows a metric. Throws Error for one that does not.
+  void step(double metric) { advance(metric); }
+
+  /// The current learning rate of each group of parameters.
+  std::vector<double> get_last_lr() const;
+
+ private:
+  class Target {
+   public:
+    virtual ~Target() = default;
+    virtual void step(std::optional<double> metric) = 0;
+    virtual bool finished() const = 0;
+    virtual std::optional<std::vector<double>> get_last_lr() const = 0;
+  };
+  template <class S>
+  class TargetOf;
+
+  template <class S>
+  static std::shared_ptr<Target> make_target(S&& scheduler);
+
+  void advance(std::optional<double> metric);
+
+  std::shared_ptr<Target> target_;
+  std::vector<Optimizer> optimizers_;
+  std::shared_ptr<GradientState> gradient_state_;
+  SchedulerOptions options_;
+};
+
+template <class S>
+class Scheduler::TargetOf final : public Target {
+ public:
+  explicit TargetOf(std::shared_ptr<S> scheduler) : scheduler_(std::move(scheduler)) {}
+
+  void step(std::optional<double> metric) override {
+    if (metric) {
+      if constexpr (requires { scheduler_->step(*metric); }) return scheduler_->step(*metric);
+      fail("scheduler.step(", *metric, "): this scheduler takes no metric; call step()");
+    }
+    if constexpr (requires { scheduler_->step(); }) return scheduler_->step();
+    fail("scheduler.step(): this scheduler follows a metric; call step(metric)");
+  }
+
+  bool finished() const override {
+    if constexpr (requires { scheduler_->step_count() > scheduler_->total_steps(); }) {
+      return scheduler_->step_count() > scheduler_->total_steps();
+    }
+    return false;
+  }
+
+  std::optional<std::vector<double>> get_last_lr() const override {
+    if constexpr (requires { std::vector<double>(scheduler_->get_last_lr()); }) return scheduler_->get_last_lr();
+    return std::nullopt;
+  }
+
+ private:
+  std::shared_ptr<S> scheduler_;
+};
+
+template <class S>
+std::shared_ptr<Scheduler::Target> Scheduler::make_target(S&& scheduler) {
+  using Plain = std::remove_cvref_t<S>;
+  if constexpr (requires {
+                  typename Plain::element_type;
+                  *scheduler;
+                }) {
+    using Element = typename Plain::element_type;
+    static_assert(SchedulerLike<Element>, "a scheduler needs a member step() or step(metric)");
+    if constexpr (std::is_constructible_v<std::shared_ptr<Element>, S>) {
+      return std::make_shared<TargetOf<Element>>(std::shared_ptr<Element>(std::forward<S>(scheduler)));
+    } else {
+      return make_target(*scheduler);
+    }
+  } else {
+    static_assert(SchedulerLike<Plain>, "a scheduler needs a member step() or step(metric)");
+    if constexpr (std::is_lvalue_reference_v<S>) {
+      return std::make_shared<TargetOf<Plain>>(std::shared_ptr<Plain>(std::shared_ptr<void>(), &scheduler));
+    } else {
+      return std::make_shared<TargetOf<Plain>>(std::make_shared<Plain>(std::move(scheduler)));
+    }
+  }
+}
+
+}  // namespace accelerate::train
+
+namespace accelerate {
+using train::Scheduler;
+using train::SchedulerOptions;
+}  // namespace accelerate

@@ -1,0 +1,63 @@
+#include "accelerate/train/executable_batch_size.h"
+
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+using namespace accelerate;
+
+TEST_CASE("the batch shrinks by a tenth until it fits") {
+  std::vector<int64_t> tried;
+  const auto fits = find_executable_batch_size([&](int64_t batch_size) {
+    tried.push_back(batch_size);
+    if (batch_size != 8) throw std::runtime_error("CUDA out of memory. Tried to allocate 2 GiB");
+    return batch_size;
+  });
+  CHECK(fits == 8);
+  CHECK(tried == std::vector<int64_t>{128, 115, 103, 92, 82, 73, 65, 58, 52, 46, 41, 36,
+                                      32,  28,  25,  22, 19, 17, 15, 13, 11, 9,  8});
+}
+
+TEST_CASE("further arguments are handed on by reference, and again at every attempt") {
+  int calls = 0;
+  const auto sum = find_executable_batch_size(
+      [](int64_t batch_size, int& calls, int offset) {
+        if (++calls < 3) throw std::bad_alloc();
+        return batch_size + offset;
+      },
+      100, calls, 7);
+  CHECK(sum == 81 + 7);
+  CHECK(calls == 3);
+}
+
+TEST_CASE("every kind of running out of memory counts") {
+  const auto attempts_with = [](auto&& run_out) {
+    int attempts = 0;
+    find_executable_batch_size(
+        [&](int64_t) {
+          if (++attempts == 1) run_out();
+        },
+        2);
+    return attempts;
+  };
+  CHECK(attempts_with([] { throw std::bad_alloc(); }) == 2);
+  CHECK(attempts_with([] { TORCH_CHECK_WITH(OutOfMemoryError, false, "no room"); }) == 2);
+  CHECK(attempts_with([] { throw std::runtime_error("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED."); }) == 2);
+  CHECK(attempts_with([] { torch::empty({int64_t{1} << 60}, torch::kByte); }) == 2);  // libtorch's own CPU allocator
+}
+
+TEST_CASE("no size that fits is an error; other exceptions pass through at once") {
+  const auto never = [](int64_t) { throw std::bad_alloc(); };
+  CHECK_THROWS_WITH_AS(find_executable_batch_size(never, 16), doctest::Contains("no batch size from 16 down"), Error);
+  CHECK_THROWS_WITH_AS(find_executable_batch_size(never, 0), doctest::Contains("no batch size from 0 down"), Error);
+  int calls = 0;
+  const auto broken = [&](int64_t) {
+    ++calls;
+    throw std::invalid_argument("Oops, we had an error!");
+  };
+  CHECK_THROWS_AS(find_executable_batch_size(broken), std::invalid_argument);
+  CHECK(calls == 1);
+}
