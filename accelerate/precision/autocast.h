@@ -16,8 +16,8 @@ struct AutocastKwargs {
   bool cache_enabled = true;  // keep the cast copies of parameters until the outermost scope ends
 };
 
-/// Autocasting on `device` from construction to destruction, in the current thread; backward follows the forward that it
-/// belongs to. Scopes nest, and each one restores exactly what it found. `MixedPrecision::No` changes nothing.
+/// Autocasting on `device` from construction to destruction, in the current thread; backward follows the forward that
+/// it belongs to. Scopes nest, and each one restores exactly what it found. `MixedPrecision::No` changes nothing.
 class Autocast {
  public:
   Autocast(c10::DeviceType device, c10::ScalarType dtype, AutocastKwargs kwargs = {});

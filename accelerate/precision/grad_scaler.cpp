@@ -53,8 +53,8 @@ at::Tensor GradScaler::scale(const at::Tensor& loss) {
 void GradScaler::unscale_(torch::optim::Optimizer& optimizer) {
   if (!kwargs_.enabled) return;
   if (auto record = records_.find(&optimizer); record != records_.end()) {
-    fail("GradScaler::unscale_ was called ",
-         record->second.stage == Stage::Unscaled ? "twice in one step; clip or unscale once before each step"
+    fail("GradScaler::unscale_ was called ", record->second.stage == Stage::Unscaled
+                                                 ? "twice in one step; clip or unscale once before each step"
                                                  : "after the step; call it before optimizer.step()");
   }
   unscaled(optimizer, "unscale_");
@@ -76,8 +76,8 @@ bool GradScaler::step(torch::optim::Optimizer& optimizer, const std::function<vo
 void GradScaler::update() {
   if (!kwargs_.enabled) return;
   if (records_.empty()) fail("GradScaler::update without a step since the last update; call step() first");
-  const bool any_stepped = std::any_of(records_.begin(), records_.end(),
-                                       [](auto& entry) { return entry.second.stage == Stage::Stepped; });
+  const bool any_stepped =
+      std::any_of(records_.begin(), records_.end(), [](auto& entry) { return entry.second.stage == Stage::Stepped; });
   at::Tensor found_inf;
   std::erase_if(records_, [&](auto& entry) {
     if (any_stepped && entry.second.stage != Stage::Stepped) return false;

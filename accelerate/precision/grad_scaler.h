@@ -31,8 +31,8 @@ struct GradScalerState {
   int64_t growth_tracker = 0;  // finite steps since the scale last changed
 };
 
-/// One iteration is scale(loss).backward(), unscale_() where gradients are looked at, step() of each optimizer, update().
-/// Ranks whose gradients are averaged find the same overflow, so nothing here talks to other ranks.
+/// One iteration is scale(loss).backward(), unscale_() where gradients are looked at, step() of each optimizer,
+/// update(). Ranks whose gradients are averaged find the same overflow, so nothing here talks to other ranks.
 class GradScaler {
  public:
   /// Throws Error unless growth_factor > 1 and backoff_factor < 1.

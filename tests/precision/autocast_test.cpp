@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include <doctest/doctest.h>
 #include <ATen/autocast_mode.h>
+#include <doctest/doctest.h>
 #include <torch/torch.h>
 
 using namespace accelerate;

@@ -31,7 +31,7 @@ struct Example {
 }  // namespace
 
 TEST_CASE("scales, growth and skipped steps are Python's") {
-  const auto reference = read_reference("optimizers").at("grad_scaler");
+  const auto reference = recorded_section("optimizers", "grad_scaler");
   const std::map<size_t, double> overflows{{2, kInfinity}, {3, std::nan("")}, {9, kInfinity}, {15, -kInfinity}};
   auto parameters = reference_parameters();
   torch::optim::SGD optimizer(parameters, 0.1);

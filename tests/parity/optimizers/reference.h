@@ -1,21 +1,21 @@
 #pragma once
 
-// What the committed references hold, and the inputs they were computed from.
+// The inputs that the optimizers' reference was computed from, and floats in the form in which it holds them.
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
 #include <torch/torch.h>
 
-/// The reference that Python wrote for one topic of tests/parity.
-inline nlohmann::json read_reference(const std::string& topic) {
-  return nlohmann::json::parse(std::ifstream(ACCELERATE_SOURCE_DIR "/tests/parity/" + topic + "/reference.json"));
+#include "tests/parity/recorded.h"
+
+/// One section of a topic's reference, by value, so that a loop over it keeps it alive.
+inline nlohmann::json recorded_section(const std::string& topic, const std::string& section) {
+  return accelerate::tests::recorded(topic).at(section);
 }
 
-/// The bits of a float tensor, as the references store them.
+/// The bits of a float tensor as integers.
 inline std::vector<int32_t> bits(const torch::Tensor& tensor) {
   const auto integers = tensor.detach().contiguous().view(torch::kInt).flatten();
   return {integers.data_ptr<int32_t>(), integers.data_ptr<int32_t>() + integers.numel()};
