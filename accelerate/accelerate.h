@@ -1,0 +1,14 @@
+#pragma once
+
+// Everything: the one header a training program includes.
+
+#include "accelerate/accelerator.h"
+#include "accelerate/base/log.h"
+#include "accelerate/base/progress_bar.h"
+#include "accelerate/base/version.h"
+#include "accelerate/data/tensor_dataset.h"
+#include "accelerate/local_sgd.h"
+#include "accelerate/operations.h"
+#include "accelerate/ranks/debug_launcher.h"
+#include "accelerate/train/executable_batch_size.h"
+#include "accelerate/train/lambda_lr.h"

@@ -1,0 +1,261 @@
+#include "accelerate/accelerator.h"
+
+#include <algorithm>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/tensors/safetensors.h"
+#include "accelerate/train/clip_gradients.h"
+
+namespace accelerate {
+
+namespace {
+
+precision::MixedPrecision choose_precision(const AcceleratorOptions& options) {
+  if (options.mixed_precision) return *options.mixed_precision;
+  auto name = environment_variable("ACCELERATE_MIXED_PRECISION");
+  return name && !name->empty() ? precision::parse_mixed_precision(*name) : precision::MixedPrecision::No;
+}
+
+int64_t choose_accumulation_steps(const AcceleratorOptions& options) {
+  const auto& plugin = options.gradient_accumulation_plugin;
+  if (options.gradient_accumulation_steps && plugin.num_steps) {
+    fail("gradient_accumulation_steps is ", *options.gradient_accumulation_steps,
+         " and gradient_accumulation_plugin.num_steps is ", *plugin.num_steps, "; set one of them");
+  }
+  if (options.gradient_accumulation_steps) return *options.gradient_accumulation_steps;
+  if (plugin.num_steps) return *plugin.num_steps;
+  return environment_integer({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS"}).value_or(1);
+}
+
+std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
+  std::vector<NamedTensor> list;
+  for (const auto& item : tensors) list.push_back({item.key(), item.value()});
+  return list;
+}
+
+bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor>& parameters) {
+  for (const auto& group : optimizer.param_groups()) {
+    for (const auto& held : group.params()) {
+      for (const auto& parameter : parameters) {
+        if (held.is_same(parameter)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Accelerator::Accelerator(const AcceleratorOptions& options)
+    : PartialState({.cpu = options.cpu, .timeout = options.timeout}),
+      options_(options),
+      mixed_precision_(choose_precision(options)) {
+  if (options.cpu && !device().is_cpu()) {
+    fail("cpu is true, but this process already joined its job with the device ", device(),
+         "; make the Accelerator with cpu = true the first, or set ACCELERATE_USE_CPU=1");
+  }
+  const auto& plugin = options.gradient_accumulation_plugin;
+  gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
+  gradient_state_->sync_each_batch = plugin.sync_each_batch;
+  set_gradient_accumulation_steps(choose_accumulation_steps(options));
+  if (mixed_precision_ == precision::MixedPrecision::Fp16) {
+    scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
+  }
+}
+
+void Accelerator::set_gradient_accumulation_steps(int64_t num_steps) {
+  if (num_steps < 1) fail("gradient_accumulation_steps is ", num_steps, "; it has to be at least 1");
+  gradient_state_->num_steps = num_steps;
+  loss_divisor_ = num_steps;
+}
+
+std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::shared_ptr<torch::nn::Module>& module,
+                                                                  bool evaluation_mode) {
+  if (!module) fail("prepare: the model is empty; construct it before preparing it");
+  for (const auto& known : models_) {
+    if (known->module() == module) return known;
+  }
+  for (const auto& parameter : module->named_parameters()) {
+    if (scaler_ && parameter->requires_grad() && parameter->scalar_type() == at::kHalf) {
+      fail("prepare: the parameter ", parameter.key(),
+           " is in float16; with mixed_precision = fp16 parameters stay in float32 and autocasting does the rest");
+    }
+  }
+  if (options_.device_placement) module->to(device());
+
+  std::shared_ptr<parallel::Replicas> replicas;
+  if (!evaluation_mode) {
+    replicas = std::make_shared<parallel::Replicas>(named(module->named_parameters()), named(module->named_buffers()), group(),
+                                                    options_.distributed_data_parallel);
+  }
+  models_.push_back(std::make_shared<train::PreparedModel>(
+      module, replicas,
+      train::PreparedModel::Options{
+          .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
+  return models_.back();
+}
+
+Optimizer Accelerator::register_optimizer(torch::optim::Optimizer& optimizer) {
+  for (const auto& known : optimizers_) {
+    if (&*known == &optimizer) return known;
+  }
+  optimizers_.emplace_back(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers});
+  return optimizers_.back();
+}
+
+Optimizer Accelerator::register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer) {
+  optimizers_.emplace_back(std::move(optimizer), gradient_state_, scaler_,
+                           OptimizerOptions{.fused = options_.fused_optimizers});
+  return optimizers_.back();
+}
+
+train::SchedulerOptions Accelerator::scheduler_options() const {
+  return {.step_with_optimizer = options_.step_scheduler_with_optimizer,
+          .split_batches = options_.dataloader_config.split_batches,
+          .num_processes = num_processes()};
+}
+
+data::PrepareOptions Accelerator::prepare_options() const {
+  return {.device = device(),
+          .group = group(),
+          .configuration = options_.dataloader_config,
+          .put_on_device = options_.device_placement,
+          .rng_types = options_.rng_types,
+          .active_loaders = active_loaders_};
+}
+
+train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models) {
+  auto& state = *gradient_state_;
+  int64_t window_length = state.step % state.num_steps + 1;  // of the window so far, this step included
+  loss_divisor_ = state.num_steps;
+  if (state.sync_with_dataloader && end_of_dataloader()) {
+    state.step = 0;
+    state.sync_gradients = true;
+    if (options_.gradient_accumulation_plugin.scale_last_window && window_length < state.num_steps) {
+      // Earlier steps of the window were divided by its full length, before anyone knew that it would stay short.
+      loss_divisor_ = window_length;
+      for (const auto& model : models_) {
+        for (const auto& parameter : model->module()->parameters()) {
+          if (parameter.grad().defined()) parameter.grad().mul_(static_cast<double>(state.num_steps) / window_length);
+        }
+      }
+    }
+  } else {
+    ++state.step;
+    state.sync_gradients = state.step % state.num_steps == 0;
+  }
+  if (state.sync_gradients || state.sync_each_batch) return {};
+  return train::SyncScope(train::SyncScope::Kind::Pause, std::move(models));
+}
+
+void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& options) {
+  auto objective = loss_divisor_ == 1 ? loss : loss / loss_divisor_;
+  if (scaler_) objective = scaler_->scale(objective);
+  std::vector<parallel::Replicas*> armed;
+  if (use_distributed()) {
+    for (const auto& model : models_) {
+      if (!model->synchronizes()) continue;
+      model->replicas()->arm(objective);
+      armed.push_back(model->replicas().get());
+    }
+  }
+  objective.backward({}, options.retain_graph ? std::optional<bool>(true) : std::nullopt, options.create_graph);
+  for (auto* replicas : armed) replicas->after_backward();
+}
+
+at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
+  for (const auto& optimizer : optimizers_) {
+    if (scaler_ && shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
+  }
+  return train::clip_grad_norm_(parameters, max_norm, norm_type);
+}
+
+void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
+  for (const auto& optimizer : optimizers_) {
+    if (scaler_ && shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
+  }
+  train::clip_grad_value_(parameters, clip_value);
+}
+
+void Accelerator::unscale_gradients() {
+  for (const auto& optimizer : optimizers_) unscale_gradients(optimizer);
+}
+
+void Accelerator::unscale_gradients(const Optimizer& optimizer) {
+  if (scaler_) scaler_->unscale_(*optimizer);
+}
+
+bool Accelerator::check_trigger() {
+  auto raised = torch::tensor({trigger_ ? 1 : 0}, torch::kInt);
+  group().all_reduce(raised);
+  bool any = raised.item<int>() > 0;
+  if (any) trigger_ = false;
+  return any;
+}
+
+StateDict Accelerator::state_dict_of(const torch::nn::Module& module) {
+  StateDict state;
+  // Module by module, parameters before buffers: the order of Python's state_dict.
+  for (const auto& part : module.named_modules()) {
+    auto prefix = part.key().empty() ? "" : part.key() + ".";
+    for (const auto& parameter : part.value()->named_parameters(/*recurse=*/false)) {
+      state.insert(prefix + parameter.key(), parameter->detach());
+    }
+    for (const auto& buffer : part.value()->named_buffers(/*recurse=*/false)) {
+      state.insert(prefix + buffer.key(), buffer->detach());
+    }
+  }
+  return state;
+}
+
+void Accelerator::save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node) const {
+  if (on_each_node ? !is_local_main_process() : !is_main_process()) return;
+  tensors::TensorList list;
+  for (const auto& item : tensors) list.emplace_back(item.key(), item.value());
+  tensors::save_safetensors(list, path);
+}
+
+bool Accelerator::optimizer_step_was_skipped() const {
+  return std::any_of(optimizers_.begin(), optimizers_.end(),
+                     [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
+}
+
+void Accelerator::free_memory() {
+  models_.clear();
+  optimizers_.clear();
+  schedulers_.clear();
+  loaders_.clear();
+  gradient_state_->step = 0;
+}
+
+void Accelerator::end_training() {
+  wait_for_everyone();
+  free_memory();
+  PartialState::reset();
+}
+
+std::string Accelerator::describe() const {
+  return PartialState::describe() + "\nMixed precision type: " + std::string(precision::to_string(mixed_precision_)) + "\n";
+}
+
+std::shared_ptr<parallel::Replicas> Accelerator::replicas_of(const std::shared_ptr<train::PreparedModel>& model) {
+  if (!model->replicas()) fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
+  return model->replicas();
+}
+
+UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
+                           std::vector<std::shared_ptr<data::PreparedCore>> loaders, const JoinOptions& options)
+    : join_(std::move(models), group) {
+  if (!options.even_batches) return;
+  for (auto& loader : loaders) {
+    if (loader->loader().is_iterable()) continue;
+    overridden_.emplace_back(loader, loader->options().configuration.even_batches);
+    loader->set_even_batches(*options.even_batches);
+  }
+}
+
+UnevenInputs::~UnevenInputs() noexcept(false) {
+  for (auto& [loader, even_batches] : overridden_) loader->set_even_batches(even_batches);
+}
+
+}  // namespace accelerate

@@ -1,0 +1,340 @@
+#pragma once
+
+// The face of the library: four changes make a libtorch training loop run on any number of processes.
+//
+//   accelerate::Accelerator accelerator;
+//   auto [train, model, optimizer] = accelerator.prepare(train_batches, net, adamw);
+//   for (auto& batch : train) {
+//     auto loss = loss_of(model(batch.data), batch.target);
+//     accelerator.backward(loss);
+//     optimizer.step();
+//     optimizer.zero_grad();
+//   }
+
+#include <concepts>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <torch/nn/module.h>
+#include <torch/optim/optimizer.h>
+#include <torch/ordered_dict.h>
+
+#include "accelerate/accelerator_options.h"
+#include "accelerate/comm/operations.h"
+#include "accelerate/comm/partial_state.h"
+#include "accelerate/data/active_loaders.h"
+#include "accelerate/data/data_loader.h"
+#include "accelerate/data/prepared_loader.h"
+#include "accelerate/parallel/join.h"
+#include "accelerate/train/gradient_state.h"
+#include "accelerate/train/model.h"
+#include "accelerate/train/optimizer.h"
+#include "accelerate/train/scheduler.h"
+
+namespace accelerate {
+
+using StateDict = torch::OrderedDict<std::string, at::Tensor>;
+
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+};
+
+struct PrepareModelOptions {
+  bool evaluation_mode = false;  // the model is not trained: no gradients to average
+};
+
+struct JoinOptions {
+  std::optional<bool> even_batches = std::nullopt;  // override that of the map-style loaders prepared so far, in the scope
+};
+
+/// Ranks with different numbers of batches train together while it lives (parallel::Join).
+class [[nodiscard]] UnevenInputs {
+ public:
+  UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
+               std::vector<std::shared_ptr<data::PreparedCore>> loaders, const JoinOptions& options);
+  UnevenInputs(const UnevenInputs&) = delete;
+  UnevenInputs& operator=(const UnevenInputs&) = delete;
+  ~UnevenInputs() noexcept(false);
+
+ private:
+  std::vector<std::pair<std::shared_ptr<data::PreparedCore>, bool>> overridden_;  // with the value to restore
+  parallel::Join join_;
+};
+
+/// Knows this process's place in the job (everything of PartialState), prepares what a loop uses, and carries the few calls
+/// that a loop on several processes needs. Several may live in one process; they share the job, not their settings.
+class Accelerator : public comm::PartialState {
+ public:
+  explicit Accelerator(const AcceleratorOptions& options = {});
+  Accelerator(const Accelerator&) = delete;
+  Accelerator& operator=(const Accelerator&) = delete;
+
+  // Preparing
+
+  /// Returns a handle for each argument, in their order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr), an
+  /// Optimizer, a Scheduler, a sharded data loader. One argument gives its handle, several a tuple for structured bindings.
+  /// Lvalues are borrowed and have to outlive the handles, rvalues are owned. A model is moved to the device and becomes
+  /// rank 0's on all ranks (collective). Preparing something twice gives the same handle again.
+  template <class... Objects>
+  auto prepare(Objects&&... objects);
+
+  template <train::ModuleLike T>
+  auto prepare_model(const T& model, const PrepareModelOptions& options = {});
+
+  template <class BatchT>
+  data::PreparedDataLoader<BatchT> prepare_data_loader(const DataLoader<BatchT>& loader);
+
+  // The loop
+
+  /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends. Collective
+  /// then.
+  void backward(const at::Tensor& loss, const BackwardOptions& options = {});
+
+  /// Opens a step of gradient accumulation: inside the scope, gradients of the models (all prepared ones if none is named)
+  /// stay local unless the window ends with this step, and optimizers and schedulers wait for that end.
+  template <class... M>
+  [[nodiscard]] train::SyncScope accumulate(const Model<M>&... models);
+
+  /// Gradients of forwards in this scope stay local.
+  template <class M>
+  [[nodiscard]] train::SyncScope no_sync(const Model<M>& model) {
+    return train::SyncScope(train::SyncScope::Kind::Pause, {model.prepared()});
+  }
+
+  /// The next backward averages the gradients of `model`, although its forwards ran under no_sync.
+  template <class M>
+  [[nodiscard]] train::SyncScope trigger_sync_in_backward(const Model<M>& model) {
+    return train::SyncScope(train::SyncScope::Kind::Trigger, {model.prepared()});
+  }
+
+  /// Ranks that run out of batches in this scope stay and keep the others company. Collective. See parallel::Join.
+  template <class... M>
+  UnevenInputs join_uneven_inputs(const Model<M>&... models) {
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, {});
+  }
+  template <class... M>
+  UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, options);
+  }
+
+  /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
+  at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type = 2.0);
+  void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value);
+
+  /// Divides gradients by the fp16 loss scale; of all optimizers, or of one. At most once per step.
+  void unscale_gradients();
+  void unscale_gradients(const Optimizer& optimizer);
+
+  /// A scope that computes in the accelerator's precision, for work outside of a prepared model.
+  [[nodiscard]] precision::Autocast autocast() const { return autocast(options_.autocast); }
+  [[nodiscard]] precision::Autocast autocast(const AutocastKwargs& kwargs) const {
+    return precision::Autocast(device().type(), mixed_precision_, kwargs);
+  }
+
+  // Collectives: on any nest of tensors, see comm/operations.h
+
+  template <class T>
+  T gather(const T& nest) const {
+    return comm::gather(nest, group());
+  }
+
+  /// gather, without the samples that were repeated to fill the last batch. Lists of other things are gathered as objects.
+  template <class T>
+  T gather_for_metrics(const T& nest) const;
+
+  template <class T>
+  std::vector<T> gather_object(const std::vector<T>& objects) const {
+    return comm::gather_object(objects, group());
+  }
+
+  template <class T>
+  T reduce(const T& nest, std::string_view reduction = "sum", double scale = 1.0) const {
+    return comm::reduce(nest, group(), reduction, scale);
+  }
+
+  template <class T>
+  T pad_across_processes(const T& nest, const comm::PadOptions& options = {}) const {
+    return comm::pad_across_processes(nest, group(), options);
+  }
+
+  /// Raises a flag on this rank; check_trigger() is then true on all ranks, once.
+  void set_trigger() { trigger_ = true; }
+  bool check_trigger();  // collective
+
+  // Models and files
+
+  /// The user's module. Nothing wraps it, so this is what was given to prepare.
+  template <train::ModuleLike T>
+  auto unwrap_model(const T& model) const {
+    return train::module_of(model);
+  }
+
+  /// Parameters and buffers by name, in the order of Python's state_dict. They share memory with the model.
+  template <train::ModuleLike T>
+  StateDict get_state_dict(const T& model) const {
+    return state_dict_of(*train::module_of(model));
+  }
+
+  /// Writes tensors as a safetensors file, on the main process; with `on_each_node`, on one process of each machine.
+  void save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node = false) const;
+
+  template <class Loader>
+  auto skip_first_batches(const Loader& loader, int64_t num_batches = 0) const {
+    return data::skip_first_batches(loader, num_batches);
+  }
+
+  // State
+
+  precision::MixedPrecision mixed_precision() const { return mixed_precision_; }
+  const std::shared_ptr<precision::GradScaler>& scaler() const { return scaler_; }  // null unless fp16
+  bool sync_gradients() const { return gradient_state_->sync_gradients; }
+  int64_t gradient_accumulation_steps() const { return gradient_state_->num_steps; }
+  void set_gradient_accumulation_steps(int64_t num_steps);
+  const std::shared_ptr<GradientState>& gradient_state() const { return gradient_state_; }
+
+  /// Whether the batch being worked on is its loader's last, and how many of its samples over all ranks are not repeats.
+  bool end_of_dataloader() const { return active_loaders_->end_of_dataloader(); }
+  int64_t remainder() const { return active_loaders_->remainder(); }
+
+  /// Whether a prepared optimizer left out its latest step because fp16 gradients overflowed.
+  bool optimizer_step_was_skipped() const;
+
+  const std::vector<Optimizer>& optimizers() const { return optimizers_; }
+  const std::vector<Scheduler>& schedulers() const { return schedulers_; }
+
+  /// Forgets everything prepared. Handles that are still around keep working; what they held is freed with the last.
+  void free_memory();
+
+  /// Leaves the job. Call it at the end of a program on several processes.
+  void end_training();
+
+  std::string describe() const;
+
+ private:
+  template <class Object>
+  auto first_pass(Object&& object);
+
+  template <class S>
+  struct Deferred;  // a scheduler, prepared when all optimizers are
+
+  std::shared_ptr<train::PreparedModel> register_model(const std::shared_ptr<torch::nn::Module>& module,
+                                                       bool evaluation_mode);
+  Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
+  Optimizer register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer);
+  train::SchedulerOptions scheduler_options() const;
+  data::PrepareOptions prepare_options() const;
+  train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
+  static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
+  static StateDict state_dict_of(const torch::nn::Module& module);
+
+  template <class M>
+  static std::shared_ptr<parallel::Replicas> model_replicas(const Model<M>& model) {
+    return replicas_of(model.prepared());
+  }
+
+  AcceleratorOptions options_;
+  precision::MixedPrecision mixed_precision_;
+  std::shared_ptr<precision::GradScaler> scaler_;
+  std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
+  std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();
+  std::vector<std::shared_ptr<train::PreparedModel>> models_;
+  std::vector<Optimizer> optimizers_;
+  std::vector<Scheduler> schedulers_;
+  std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
+  int64_t loss_divisor_;  // the length of the window that the next backward belongs to
+  bool trigger_ = false;
+};
+
+// What follows is the part of the above that depends on the user's types.
+
+template <class S>
+struct Accelerator::Deferred {
+  Accelerator& accelerator;
+  S&& scheduler;
+
+  Scheduler prepare() {
+    Scheduler handle(std::forward<S>(scheduler), accelerator.optimizers_, accelerator.gradient_state_,
+                     accelerator.scheduler_options());
+    accelerator.schedulers_.push_back(handle);
+    return handle;
+  }
+};
+
+template <class Object>
+auto Accelerator::first_pass(Object&& object) {
+  using T = std::remove_cvref_t<Object>;
+  constexpr bool prepared = train::is_model<T> || std::same_as<T, Optimizer> || std::same_as<T, Scheduler> ||
+                            requires { std::declval<T&>().core()->dispatches(); };
+  if constexpr (prepared) {
+    return T(object);
+  } else if constexpr (train::ModuleLike<T>) {
+    return prepare_model(object);
+  } else if constexpr (std::derived_from<T, torch::optim::Optimizer>) {
+    if constexpr (std::is_lvalue_reference_v<Object>) return register_optimizer(object);
+    else return register_optimizer(std::make_unique<T>(std::move(object)));
+  } else if constexpr (requires { prepare_data_loader(object); }) {
+    return prepare_data_loader(object);
+  } else {
+    static_assert(train::SchedulerLike<T>,
+                  "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
+                  "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
+    return Deferred<Object>{*this, std::forward<Object>(object)};
+  }
+}
+
+template <class... Objects>
+auto Accelerator::prepare(Objects&&... objects) {
+  static_assert(sizeof...(Objects) > 0, "prepare() needs at least one object to prepare");
+  auto second_pass = []<class Part>(Part& part) {
+    if constexpr (requires { part.prepare(); }) return part.prepare();
+    else return std::move(part);
+  };
+  std::tuple parts{first_pass(std::forward<Objects>(objects))...};  // braces: from left to right on every rank
+  return std::apply(
+      [&](auto&... part) {
+        if constexpr (sizeof...(part) == 1) return (second_pass(part), ...);
+        else return std::tuple{second_pass(part)...};
+      },
+      parts);
+}
+
+template <train::ModuleLike T>
+auto Accelerator::prepare_model(const T& model, const PrepareModelOptions& options) {
+  auto module = train::module_of(model);
+  return Model(module, register_model(module, options.evaluation_mode));
+}
+
+template <class BatchT>
+data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(const DataLoader<BatchT>& loader) {
+  auto prepared = data::prepare_data_loader(loader, prepare_options());
+  loaders_.push_back(prepared.core());
+  return prepared;
+}
+
+template <class... M>
+train::SyncScope Accelerator::accumulate(const Model<M>&... models) {
+  if constexpr (sizeof...(models) == 0) return begin_accumulation(models_);
+  else return begin_accumulation({models.prepared()...});
+}
+
+template <class T>
+T Accelerator::gather_for_metrics(const T& nest) const {
+  bool cut = end_of_dataloader() && remainder() > 0;
+  if constexpr (tensors::holds_tensors<T>) {
+    auto all = gather(nest);
+    return cut ? tensors::slice_tensors(all, 0, remainder()) : all;
+  } else {
+    auto all = gather_object(nest);
+    if (cut && remainder() < static_cast<int64_t>(all.size())) all.resize(remainder());
+    return all;
+  }
+}
+
+}  // namespace accelerate

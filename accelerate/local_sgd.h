@@ -1,0 +1,38 @@
+#pragma once
+
+// Local SGD with an Accelerator.
+
+#include "accelerate/accelerator.h"
+#include "accelerate/parallel/local_sgd.h"
+
+namespace accelerate {
+
+/// A scope in which every rank trains on its own, and parameters are averaged after every `local_sgd_steps` calls of step()
+/// and at the end:
+///
+///   accelerate::LocalSGD local_sgd(accelerator, model, 8);
+///   for (auto& batch : train) {
+///     ...
+///     optimizer.step();
+///     local_sgd.step();
+///   }
+class [[nodiscard]] LocalSGD {
+ public:
+  template <class M>
+  LocalSGD(Accelerator& accelerator, const Model<M>& model, int64_t local_sgd_steps, bool enabled = true)
+      : no_sync_(train::SyncScope::Kind::Pause, enabled ? std::vector{model.prepared()}
+                                                        : std::vector<std::shared_ptr<train::PreparedModel>>()),
+        averaging_(model.parameters(), accelerator.group(), local_sgd_steps, enabled) {}
+
+  /// Counts an optimizer step. Collective at the end of a round.
+  void step() { averaging_.step(); }
+
+  /// Averages for the last time; otherwise the end of the scope does. Collective.
+  void finish() { averaging_.finish(); }
+
+ private:
+  train::SyncScope no_sync_;
+  parallel::LocalSGD averaging_;
+};
+
+}  // namespace accelerate

@@ -1,0 +1,57 @@
+#pragma once
+
+// The collectives as free functions, over all processes of the job: what Python has in accelerate.utils.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accelerate/comm/operations.h"
+#include "accelerate/comm/partial_state.h"
+#include "accelerate/comm/random.h"
+
+namespace accelerate {
+
+template <class T>
+T gather(const T& nest) {
+  return comm::gather(nest, PartialState().group());
+}
+
+template <class T>
+std::vector<T> gather_object(const std::vector<T>& objects) {
+  return comm::gather_object(objects, PartialState().group());
+}
+
+/// The mean over ranks unless another reduction is named.
+template <class T>
+T reduce(const T& nest, std::string_view reduction = "mean", double scale = 1.0) {
+  return comm::reduce(nest, PartialState().group(), reduction, scale);
+}
+
+template <class T>
+T broadcast(T nest, int from_process = 0) {
+  return comm::broadcast(std::move(nest), PartialState().group(), from_process);
+}
+
+template <class T>
+void broadcast_object_list(std::vector<T>& objects, int from_process = 0) {
+  comm::broadcast_object_list(objects, PartialState().group(), from_process);
+}
+
+template <class T>
+T pad_across_processes(const T& nest, const comm::PadOptions& options = {}) {
+  return comm::pad_across_processes(nest, PartialState().group(), options);
+}
+
+inline void wait_for_everyone() { PartialState().wait_for_everyone(); }
+
+inline void set_seed(uint64_t seed, const comm::SeedOptions& options = {}) {
+  comm::set_seed(seed, PartialState().group(), options);
+}
+
+inline void synchronize_rng_states(const std::vector<std::string>& kinds, at::Generator generator = {}) {
+  comm::synchronize_rng_states(kinds, PartialState().group(), std::move(generator));
+}
+
+}  // namespace accelerate

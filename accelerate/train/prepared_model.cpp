@@ -1,0 +1,23 @@
+#include "accelerate/train/prepared_model.h"
+
+#include <ATen/core/grad_mode.h>
+
+namespace accelerate::train {
+
+void PreparedModel::before_forward() {
+  if (!replicas_) return;
+  if (at::GradMode::is_enabled()) forward_synchronizes_ = num_pauses_ == 0;
+  if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
+}
+
+SyncScope::SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> models) : kind_(kind), models_(std::move(models)) {
+  count(+1);
+}
+
+SyncScope::~SyncScope() { count(-1); }
+
+void SyncScope::count(int change) {
+  for (const auto& model : models_) (kind_ == Kind::Pause ? model->num_pauses_ : model->num_triggers_) += change;
+}
+
+}  // namespace accelerate::train

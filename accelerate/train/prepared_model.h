@@ -1,0 +1,69 @@
+#pragma once
+
+// What the library keeps for a model that prepare() has seen: its replicas on other ranks and the precision it computes in.
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <torch/nn/module.h>
+
+#include "accelerate/parallel/replicas.h"
+#include "accelerate/precision/autocast.h"
+
+namespace accelerate::train {
+
+class PreparedModel {
+ public:
+  struct Options {
+    at::Device device = at::kCPU;
+    precision::MixedPrecision mixed_precision = precision::MixedPrecision::No;
+    precision::AutocastKwargs autocast;
+  };
+
+  /// `replicas` may be null: a model that is only evaluated.
+  PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::Replicas> replicas, Options options)
+      : module_(std::move(module)), replicas_(std::move(replicas)), options_(options) {}
+
+  const std::shared_ptr<torch::nn::Module>& module() const { return module_; }
+  const std::shared_ptr<parallel::Replicas>& replicas() const { return replicas_; }
+  const Options& options() const { return options_; }
+
+  /// Keeps buffers in step with the other ranks, and remembers whether the backward of this forward averages gradients.
+  void before_forward();
+
+  /// Whether the next backward averages gradients over ranks.
+  bool synchronizes() const { return replicas_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_)); }
+
+ private:
+  friend class SyncScope;
+
+  std::shared_ptr<torch::nn::Module> module_;
+  std::shared_ptr<parallel::Replicas> replicas_;
+  Options options_;
+  int num_pauses_ = 0;
+  int num_triggers_ = 0;
+  bool forward_synchronizes_ = true;
+};
+
+/// While it lives, gradients of the models stay local (Pause) or are averaged in the next backward whatever the forward said
+/// (Trigger). Scopes nest; one without models does nothing.
+class [[nodiscard]] SyncScope {
+ public:
+  enum class Kind { Pause, Trigger };
+
+  SyncScope() = default;
+  SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> models);
+  SyncScope(SyncScope&& other) noexcept : kind_(other.kind_), models_(std::exchange(other.models_, {})) {}
+  SyncScope& operator=(SyncScope&&) = delete;
+  ~SyncScope();
+
+ private:
+  void count(int change);
+
+  Kind kind_ = Kind::Pause;
+  std::vector<std::shared_ptr<PreparedModel>> models_;
+};
+
+}  // namespace accelerate::train

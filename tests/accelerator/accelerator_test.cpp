@@ -1,0 +1,388 @@
+#include "accelerate/accelerator.h"
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/data/tensor_dataset.h"
+#include "accelerate/local_sgd.h"
+#include "accelerate/operations.h"
+#include "accelerate/tensors/safetensors.h"
+#include "tests/support/rank_test.h"
+
+using namespace accelerate;
+namespace F = torch::nn::functional;
+
+namespace {
+
+struct NetImpl : torch::nn::Module {
+  explicit NetImpl(int64_t inputs = 4, int64_t outputs = 3) {
+    first = register_module("first", torch::nn::Linear(inputs, 8));
+    second = register_module("second", torch::nn::Linear(8, outputs));
+  }
+  torch::Tensor forward(const torch::Tensor& x) {
+    auto hidden = first(x);
+    hidden_type = hidden.scalar_type();
+    return second(hidden.relu());
+  }
+  torch::nn::Linear first{nullptr}, second{nullptr};
+  at::ScalarType hidden_type{};
+};
+TORCH_MODULE(Net);
+
+struct TwoInputs : torch::nn::Module {
+  TwoInputs() { linear = register_module("linear", torch::nn::Linear(4, 4)); }
+  std::tuple<torch::Tensor, int> forward(torch::Tensor x, torch::Tensor y, bool swap) { return {linear(swap ? y : x), 7}; }
+  torch::nn::Linear linear{nullptr};
+};
+
+/// One weight, so that gradients can be computed by hand: the loss of x is w * x.
+struct WeightImpl : torch::nn::Module {
+  WeightImpl() { w = register_parameter("w", torch::ones({1})); }
+  torch::Tensor forward(const torch::Tensor& x) { return (w * x).mean(); }
+  torch::Tensor w;
+};
+TORCH_MODULE(Weight);
+
+data::TensorDataset<at::Tensor> numbers(int64_t first, int64_t last) {
+  return data::TensorDataset(torch::arange(first, last + 1, torch::kFloat).reshape({-1, 1}));
+}
+
+double weight_of(const Model<WeightImpl>& model) { return model.parameters()[0].item<double>(); }
+
+}  // namespace
+
+TEST_CASE("prepare returns handles in the order of its arguments, whatever that is") {
+  Accelerator accelerator;
+  Net net;
+  torch::optim::SGD sgd(net->parameters(), 0.1);
+  torch::optim::StepLR decay(sgd, 1, 0.5);
+  DataLoader batches(numbers(1, 8), {.batch_size = 2});
+  auto [scheduler, loader, optimizer, model] = accelerator.prepare(decay, batches, sgd, net);
+  CHECK(loader.size() == 4);
+  accelerator.backward(model(torch::randn({2, 4})).sum());
+  optimizer.step();
+  scheduler.step();
+  scheduler.step();
+  CHECK(optimizer.learning_rate() == doctest::Approx(0.05));
+  optimizer.zero_grad();
+  CHECK_FALSE(net->first->weight.grad().defined());
+}
+
+TEST_CASE("preparing twice gives the same handle, and rvalues are owned") {
+  Accelerator accelerator;
+  Net net;
+  auto model = accelerator.prepare(net);
+  CHECK(accelerator.prepare(net).prepared() == model.prepared());
+  CHECK(accelerator.prepare(model).prepared() == model.prepared());
+  auto optimizer = accelerator.prepare(torch::optim::AdamW(model->parameters(), 1e-3));
+  CHECK(accelerator.optimizers().size() == 1);
+  CHECK(&*accelerator.prepare(optimizer) == &*optimizer);
+  CHECK(accelerator.optimizers().size() == 1);
+  CHECK(accelerator.unwrap_model(model) == net.ptr());
+  accelerator.free_memory();
+  CHECK(accelerator.optimizers().empty());
+}
+
+TEST_CASE("any forward signature is called through the handle") {
+  Accelerator accelerator({.mixed_precision = MixedPrecision::Bf16});
+  auto two = accelerator.prepare(std::make_shared<TwoInputs>());
+  auto [out, seven] = two(torch::randn({2, 4}), torch::randn({2, 4}), true);
+  CHECK((out.scalar_type() == torch::kFloat));
+  CHECK(seven == 7);
+  auto sequential = accelerator.prepare(torch::nn::Sequential(torch::nn::Linear(4, 2), torch::nn::ReLU()));
+  CHECK(sequential->forward(torch::randn({3, 4})).size(1) == 2);
+}
+
+TEST_CASE("bf16 and fp16 compute in half precision inside and return float32, on the CPU too") {
+  for (auto [mode, type] : {std::pair(MixedPrecision::Bf16, torch::kBFloat16), {MixedPrecision::Fp16, torch::kHalf}}) {
+    Accelerator accelerator({.mixed_precision = mode});
+    auto model = accelerator.prepare(Net());
+    auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 0.1));
+    auto before = model->parameters()[0].detach().clone();
+    auto out = model(torch::randn({5, 4}));
+    CHECK(((*model).hidden_type == type));
+    CHECK((out.scalar_type() == torch::kFloat));
+    accelerator.backward(out.square().mean());
+    CHECK(accelerator.clip_grad_norm_(model->parameters(), 1.0).item<double>() < 100);  // unscaled
+    optimizer.step();
+    CHECK_FALSE(accelerator.optimizer_step_was_skipped());
+    CHECK((model->parameters()[0].scalar_type() == torch::kFloat));
+    CHECK_FALSE(torch::equal(before, model->parameters()[0]));
+    CHECK((accelerator.scaler() != nullptr) == (mode == MixedPrecision::Fp16));
+    auto scope = accelerator.autocast();
+    CHECK((torch::mm(torch::ones({2, 2}), torch::ones({2, 2})).scalar_type() == type));
+  }
+}
+
+TEST_CASE("the precision and the steps come from the argument, then the environment in any case, then the default") {
+  PatchEnvironment environment{{"ACCELERATE_MIXED_PRECISION", "BF16"}, {"ACCELERATE_GRADIENT_ACCUMULATION_STEPS", "4"}};
+  CHECK((Accelerator().mixed_precision() == MixedPrecision::Bf16));
+  CHECK((Accelerator({.mixed_precision = MixedPrecision::No}).mixed_precision() == MixedPrecision::No));
+  CHECK(Accelerator().gradient_accumulation_steps() == 4);
+  CHECK(Accelerator({.gradient_accumulation_steps = 2}).gradient_accumulation_steps() == 2);
+  PatchEnvironment unknown{{"ACCELERATE_MIXED_PRECISION", "fp32"}};
+  CHECK_THROWS_WITH_AS(Accelerator(), doctest::Contains("no, fp16 or bf16"), Error);
+  CHECK_THROWS_WITH_AS(Accelerator({.mixed_precision = MixedPrecision::No, .gradient_accumulation_steps = 0}),
+                       doctest::Contains("at least 1"), Error);
+}
+
+TEST_CASE("accumulation steps at the end of each window and of the loader") {
+  Accelerator accelerator({.gradient_accumulation_steps = 2});
+  DataLoader batches(numbers(1, 5), {.batch_size = 1});
+  auto [loader, model] = accelerator.prepare(batches, Weight());
+  auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 1.0));
+  std::vector<bool> synced;
+  std::vector<int64_t> steps;
+  std::vector<double> gradients;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (auto& batch : loader) {
+      auto accumulating = accelerator.accumulate(model);
+      accelerator.backward(model(torch::ones_like(batch)));
+      synced.push_back(accelerator.sync_gradients());
+      steps.push_back(accelerator.gradient_state()->step);
+      gradients.push_back(model->parameters()[0].grad().item<double>());
+      optimizer.step();
+      optimizer.zero_grad();
+    }
+  }
+  CHECK(synced == std::vector<bool>{0, 1, 0, 1, 1, 0, 1, 0, 1, 1});
+  CHECK(steps == std::vector<int64_t>{1, 2, 3, 4, 0, 1, 2, 3, 4, 0});
+  CHECK(gradients == std::vector<double>{.5, 1, .5, 1, .5, .5, 1, .5, 1, .5});
+}
+
+TEST_CASE("an incomplete last window is divided by its real length when asked") {
+  Accelerator accelerator({.gradient_accumulation_plugin = {.num_steps = 4, .scale_last_window = true}});
+  DataLoader batches(numbers(1, 6), {.batch_size = 1});
+  auto [loader, model] = accelerator.prepare(batches, Weight());
+  auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 0.0));
+  std::vector<double> ends;
+  for (auto& batch : loader) {
+    auto accumulating = accelerator.accumulate(model);
+    accelerator.backward(model(batch));
+    if (accelerator.sync_gradients()) ends.push_back(model->parameters()[0].grad().item<double>());
+    optimizer.step();
+    optimizer.zero_grad();
+  }
+  CHECK(ends == std::vector<double>{2.5, 5.5});  // means of 1..4 and of 5, 6
+}
+
+TEST_CASE("nested loaders keep their own ends, and a break leaves none behind") {
+  Accelerator accelerator;
+  DataLoader outer_batches(numbers(1, 3), {.batch_size = 1});
+  DataLoader inner_batches(numbers(1, 2), {.batch_size = 1});
+  auto [outer, inner] = accelerator.prepare(outer_batches, inner_batches);
+  std::vector<bool> ends;
+  for ([[maybe_unused]] auto& batch : outer) {
+    ends.push_back(accelerator.end_of_dataloader());
+    for ([[maybe_unused]] auto& other : inner) break;
+    CHECK(accelerator.end_of_dataloader() == ends.back());
+  }
+  CHECK(ends == std::vector<bool>{false, false, true});
+  CHECK(accelerator.remainder() == -1);
+}
+
+TEST_CASE("two ranks with half batches learn what one process learns from whole ones") {
+  for (int world : {2, 3, 4}) {
+    tests::run_ranks(world, [world](comm::Group& group) {
+      torch::manual_seed(group.rank());  // rank 0's weights win
+      Accelerator accelerator;
+      Net net;
+      torch::optim::SGD sgd(net->parameters(), 0.1);
+      auto [model, optimizer] = accelerator.prepare(net, sgd);
+      Net reference;
+      {
+        torch::NoGradGuard no_grad;
+        for (size_t i = 0; i < net->parameters().size(); ++i) reference->parameters()[i].copy_(net->parameters()[i]);
+      }
+      torch::optim::SGD reference_sgd(reference->parameters(), 0.1);
+      for (int step = 0; step < 5; ++step) {
+        torch::manual_seed(100 + step);
+        auto x = torch::randn({4 * world, 4});
+        auto y = torch::randint(3, {4 * world});
+        reference_sgd.zero_grad();
+        F::cross_entropy(reference(x), y).backward();
+        reference_sgd.step();
+        auto mine = [&](const torch::Tensor& all) { return all.narrow(0, 4 * group.rank(), 4); };
+        accelerator.backward(F::cross_entropy(model(mine(x)), mine(y)));
+        optimizer.step();
+        optimizer.zero_grad();
+      }
+      for (size_t i = 0; i < net->parameters().size(); ++i) {
+        CHECK(torch::allclose(net->parameters()[i], reference->parameters()[i], 1e-6, 1e-6));
+      }
+    });
+  }
+}
+
+TEST_CASE("gradients stay local under no_sync and accumulate, until a window ends or a sync is triggered") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    double rank = group.rank();
+    Accelerator accelerator;
+    auto model = accelerator.prepare(Weight());
+    auto gradient = [&] { return model->parameters()[0].grad().item<double>(); };
+    auto x = torch::full({1}, rank + 1);  // gradients 1 and 2
+    {
+      auto local = accelerator.no_sync(model);
+      accelerator.backward(model(x));
+      CHECK(gradient() == rank + 1);
+    }
+    accelerator.backward(model(x));
+    CHECK(gradient() == 3.0);  // mean of 2 and 4
+
+    model->parameters()[0].mutable_grad() = at::Tensor();
+    std::vector<torch::Tensor> losses;
+    for (int i = 0; i < 3; ++i) {
+      auto local = accelerator.no_sync(model);
+      losses.push_back(model(x));
+    }
+    accelerator.backward(losses[0]);
+    accelerator.backward(losses[1]);
+    CHECK(gradient() == 2 * (rank + 1));
+    auto trigger = accelerator.trigger_sync_in_backward(model);
+    accelerator.backward(losses[2]);
+    CHECK(gradient() == 4.5);
+  });
+}
+
+TEST_CASE("two models of one loop, as in a GAN, each keep their replicas equal") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    torch::manual_seed(7 + group.rank());
+    Accelerator accelerator;
+    auto [generator, critic] = accelerator.prepare(Net(4, 4), Net(4, 1));
+    auto generator_step = accelerator.prepare(torch::optim::Adam(generator->parameters(), 1e-2));
+    auto critic_step = accelerator.prepare(torch::optim::Adam(critic->parameters(), 1e-2));
+    for (int step = 0; step < 4; ++step) {
+      auto fake = generator(torch::randn({8, 4}));
+      accelerator.backward(critic(fake.detach()).mean() - critic(torch::randn({8, 4})).mean());
+      critic_step.step();
+      critic_step.zero_grad();
+      accelerator.backward(-critic(generator(torch::randn({8, 4}))).mean());
+      generator_step.step();
+      generator_step.zero_grad();
+      critic_step.zero_grad();
+    }
+    for (const auto& model : {generator.parameters(), critic.parameters()}) {
+      for (const auto& parameter : model) {
+        auto all = accelerator.gather(parameter.detach().reshape({1, -1}));
+        CHECK(torch::equal(all[0], all[1]));
+      }
+    }
+  });
+}
+
+TEST_CASE("an unused parameter is named in the same step, and allowed when asked for") {
+  auto train = [](bool find_unused) {
+    Accelerator accelerator({.distributed_data_parallel = {.find_unused_parameters = find_unused}});
+    auto model = accelerator.prepare(Net());
+    accelerator.backward((*model).first(torch::randn({2, 4})).sum());
+  };
+  CHECK_THROWS_WITH_AS(ranks::run_ranks(2, [&](comm::Group&) { train(false); }), doctest::Contains("second.weight"), Error);
+  tests::run_ranks(2, [&](comm::Group&) { train(true); });
+}
+
+TEST_CASE("gather_for_metrics drops the samples repeated to even out the last batch, of tensors and of objects") {
+  tests::run_ranks(2, [](comm::Group&) {
+    Accelerator accelerator;
+    for (int64_t n : {1, 5, 7, 8, 9}) {
+      auto loader = accelerator.prepare(DataLoader(numbers(1, n), {.batch_size = 2}));
+      int64_t tensors = 0, objects = 0;
+      for (auto& batch : loader) {
+        tensors += accelerator.gather_for_metrics(batch).size(0);
+        std::vector<std::string> names(batch.size(0), "x");
+        objects += accelerator.gather_for_metrics(names).size();
+      }
+      CHECK(tensors == n);
+      CHECK(objects == n);
+    }
+  });
+}
+
+TEST_CASE("a trigger set on one rank is seen once by all") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    Accelerator accelerator;
+    CHECK_FALSE(accelerator.check_trigger());
+    if (group.rank() == 1) accelerator.set_trigger();
+    CHECK(accelerator.check_trigger());
+    CHECK_FALSE(accelerator.check_trigger());
+  });
+}
+
+TEST_CASE("ranks with different numbers of batches train to the end and agree") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    Accelerator accelerator;
+    auto [loader, model] = accelerator.prepare(DataLoader(numbers(1, 3), {.batch_size = 1}), Weight());
+    auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 0.1));
+    int batches = 0;
+    {
+      auto joining = accelerator.join_uneven_inputs(JoinOptions{.even_batches = false}, model);
+      for (auto& batch : loader) {
+        accelerator.backward(model(batch));
+        optimizer.step();
+        optimizer.zero_grad();
+        ++batches;
+      }
+    }
+    CHECK(batches == (group.rank() == 0 ? 2 : 1));
+    // Gradients: the mean of 1 and 2, then 3 from one rank of two.
+    CHECK(weight_of(model) == doctest::Approx(1 - 0.1 * 1.5 - 0.1 * 1.5));
+    CHECK(loader.even_batches());
+  });
+}
+
+TEST_CASE("LocalSGD averages parameters after every few steps and at the end") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    Accelerator accelerator;
+    auto model = accelerator.prepare(Weight());
+    auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 1.0));
+    std::vector<double> seen;
+    {
+      LocalSGD local_sgd(accelerator, model, 2);
+      for (int step = 0; step < 3; ++step) {
+        accelerator.backward(model(torch::full({1}, group.rank() + 1.0)));
+        optimizer.step();
+        optimizer.zero_grad();
+        local_sgd.step();
+        seen.push_back(weight_of(model));
+      }
+    }
+    seen.push_back(weight_of(model));
+    CHECK(seen == (group.rank() == 0 ? std::vector<double>{0, -2, -3, -3.5} : std::vector<double>{-1, -2, -4, -3.5}));
+  });
+}
+
+TEST_CASE("a frozen model is prepared without a complaint, and one for evaluation has no gradients to average") {
+  tests::run_ranks(2, [](comm::Group&) {
+    Accelerator accelerator;
+    Net frozen;
+    for (auto& parameter : frozen->parameters()) parameter.set_requires_grad(false);
+    auto model = accelerator.prepare(frozen);
+    CHECK(model(torch::ones({1, 4})).size(1) == 3);
+    auto evaluated = accelerator.prepare_model(Net(), {.evaluation_mode = true});
+    CHECK(evaluated(torch::ones({1, 4})).size(1) == 3);
+    CHECK_THROWS_WITH_AS((void)accelerator.join_uneven_inputs(evaluated), doctest::Contains("evaluation"), Error);
+  });
+}
+
+TEST_CASE("the state dict has Python's order, no prefix, and is saved by the main process alone") {
+  Accelerator accelerator;
+  auto model = accelerator.prepare(torch::nn::Sequential(torch::nn::Linear(2, 2), torch::nn::BatchNorm1d(2)));
+  auto state = accelerator.get_state_dict(model);
+  CHECK(state.keys() == std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
+                                                 "1.num_batches_tracked"});
+  auto path = std::string(ACCELERATE_BINARY_DIR) + "/state.safetensors";
+  accelerator.save(state, path);
+  CHECK(tensors::load_safetensors(path).size() == 7);
+}
+
+TEST_CASE("the free functions work on all processes of the job") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    set_seed(3);
+    CHECK(gather(torch::ones({2})).size(0) == 4);
+    CHECK(reduce(torch::full({1}, group.rank() + 1.0))[0].item<double>() == 1.5);
+    CHECK(broadcast(torch::full({1}, group.rank()), 1)[0].item<int64_t>() == 1);
+    CHECK(gather_object(std::vector<int>{group.rank()}) == std::vector<int>{0, 1});
+    CHECK(pad_across_processes(torch::ones({group.rank() + 1})).size(0) == 2);
+    wait_for_everyone();
+  });
+}
