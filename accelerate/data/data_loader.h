@@ -5,9 +5,14 @@
 //   DataLoader batches(dataset, {.batch_size = 32, .shuffle = true, .num_workers = 2});
 //   for (auto& batch : batches) ...
 
+#include <algorithm>
 #include <chrono>
+#include <concepts>
+#include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "accelerate/data/batch_iterator.h"
 #include "accelerate/data/collate.h"
@@ -80,10 +85,15 @@ class DataLoader {
       };
     }
     reader_ = std::make_shared<DatasetReader<D, BatchT>>(std::move(dataset), std::move(options.collate));
-    core_ = std::make_shared<LoaderCore>(
-        reader_, LoaderSettings{options.batch_size, options.shuffle, options.num_workers, options.drop_last,
-                                options.prefetch_factor, std::move(options.sampler), std::move(options.batch_sampler),
-                                std::move(options.generator), options.timeout});
+    core_ = std::make_shared<LoaderCore>(reader_, LoaderSettings{.batch_size = options.batch_size,
+                                                                 .shuffle = options.shuffle,
+                                                                 .num_workers = options.num_workers,
+                                                                 .drop_last = options.drop_last,
+                                                                 .prefetch_factor = options.prefetch_factor,
+                                                                 .sampler = std::move(options.sampler),
+                                                                 .batch_sampler = std::move(options.batch_sampler),
+                                                                 .generator = std::move(options.generator),
+                                                                 .timeout = options.timeout});
   }
 
   /// The same with a collate function whose result is not what default_collate would give.

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 
 #include "accelerate/data/batch_sampler.h"
 #include "accelerate/data/reader.h"

@@ -161,8 +161,9 @@ int64_t PreparedCore::total_dataset_length() const {
 }
 
 int64_t PreparedCore::known_remainder() const {
-  if (dispatches_ || loader_->drop_last() || !loader_->batch_size()) return -1;
-  auto length = loader_->is_iterable() ? loader_->source().num_samples() : loader_->batch_sampler()->num_samples();
+  // How long a stream really is shows at its end only, whatever its size() says.
+  if (dispatches_ || loader_->is_iterable() || loader_->drop_last() || !loader_->batch_size()) return -1;
+  auto length = loader_->batch_sampler()->num_samples();
   return length ? *length % total_batch_size() : -1;
 }
 

@@ -2,6 +2,7 @@
 
 // A data set of rows of tensors that are in memory, and the fastest way to read one.
 
+#include <tuple>
 #include <utility>
 
 #include "accelerate/base/error.h"

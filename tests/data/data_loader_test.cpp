@@ -254,6 +254,10 @@ TEST_CASE("workers compute with one thread each, and change the count of no othe
   at::set_num_threads(before);
 }
 
+TEST_CASE("asking for pinned memory is harmless where there is no GPU") {
+  CHECK(walk(DataLoader(numbers(3), {.batch_size = 3, .pin_memory = true})) == Batches{{0, 1, 2}});
+}
+
 TEST_CASE("the data set is told the epoch, and the loader keeps it alive") {
   struct EpochNumbers {
     int64_t epoch = 0;

@@ -158,6 +158,11 @@ TEST_CASE("the remainder is the number of real samples in the last round") {
   SizedNumberStream sized;
   sized.count = 30;
   CHECK(remainder(sized, 4, false, {.dispatch_batches = false}) == 6);
+  struct Optimistic : NumberStream {
+    int64_t size() const { return count + 1; }
+  } longer_than_it_is;
+  longer_than_it_is.count = 30;
+  CHECK(remainder(longer_than_it_is, 4, false, {.dispatch_batches = false}) == 6);
 }
 
 TEST_CASE("the remainder of a batch sampler with varying batches counts the samples of the last round") {
