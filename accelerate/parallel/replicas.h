@@ -27,16 +27,18 @@ struct DistributedDataParallelKwargs {
   CommHook comm_hook = CommHook::No;
 };
 
-/// The replicas of one model, seen from one rank. A training step calls
+/// The replicas of one model, seen from one rank. A training step calls, in the same order on every rank,
 ///
 ///   replicas.before_forward(model.is_training());
 ///   auto loss = ...;
-///   replicas.arm(loss);        // left out: gradients stay local and add up, until a later armed backward averages the
-///   sum loss.backward(); replicas.after_backward();
+///   replicas.arm(loss);
+///   loss.backward();
+///   replicas.after_backward();
 ///
-/// in the same order on every rank. With several models in a loop all of them may be armed for each loss: those that
-/// the loss does not reach stay out of it. In a group of one, and for a model whose parameters are all frozen, these
-/// calls do nothing. Destroying the object takes its hooks off the parameters.
+/// Without arm() gradients stay local and add up, until a later armed backward averages the sum. With several models in
+/// a loop all of them may be armed for each loss: those that the loss does not reach stay out of it. In a group of one,
+/// and for a model whose parameters are all frozen, these calls do nothing. Destroying the object takes its hooks off
+/// the parameters.
 class Replicas {
  public:
   /// Overwrites parameters and buffers with rank 0's. Collective. Throws the same Error on every rank when the models
