@@ -1,9 +1,11 @@
 #include "accelerate/parallel/replicas.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <sstream>
 
+#include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/torch.h>
 
 #include "accelerate/base/error.h"
@@ -53,7 +55,10 @@ class Replicas::Impl {
     num_trainable_ = trainable.size();
     // Before the Reducer, so that a gradient it cannot take is refused first.
     arrivals_.emplace(trainable, [this] { on_first_gradient(); });
-    reducer_.emplace(trainable, group_.connection()->process_group(), kwargs_);
+    reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
+    // The Reducer tells its logger when the used parameters change, whether or not it has one.
+    logger_ = std::make_shared<c10d::Logger>(reducer_);
+    reducer_->set_logger(logger_);
   }
 
   void before_forward(bool training) {
@@ -161,7 +166,8 @@ class Replicas::Impl {
   std::vector<NamedTensor> buffers_;
   size_t num_trainable_ = 0;
   std::optional<Arrivals> arrivals_;
-  std::optional<GradientReducer> reducer_;
+  std::shared_ptr<GradientReducer> reducer_;
+  std::shared_ptr<c10d::Logger> logger_;
 
   bool buffers_stale_ = false;
   bool graph_declared_static_ = false;

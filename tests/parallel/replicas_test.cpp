@@ -216,6 +216,19 @@ TEST_CASE("unused parameters can be looked for: every rank gets the mean of thos
   });
 }
 
+TEST_CASE("unused parameters can be looked for: others may be unused in the next step") {
+  run_ranks(2, [](Group& group) {
+    TwoHeads model;
+    auto replicas = replicate(model, group, {.find_unused_parameters = true});
+    for (bool left : {true, false, true}) {
+      zero_grad(model);
+      synced_backward(model.forward(torch::ones({1, 4}), left).sum() * (group.rank() + 1), {replicas});
+      auto& used = left ? model.left : model.right;
+      CHECK(used->bias.grad()[0].item<float>() == 1.5);
+    }
+  });
+}
+
 TEST_CASE("unused parameters can be looked for: one used in a local step only is averaged too") {
   run_ranks(2, [](Group& group) {
     TwoHeads model;
