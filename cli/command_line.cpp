@@ -11,10 +11,10 @@ namespace {
 size_t edit_distance(std::string_view left, std::string_view right) {
   std::vector<size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < left.size(); ++i) {
+  for (char letter : left) {
     size_t diagonal = row[0]++;
     for (size_t j = 0; j < right.size(); ++j) {
-      size_t replaced = diagonal + (left[i] != right[j]);
+      size_t replaced = diagonal + (letter != right[j]);
       diagonal = row[j + 1];
       row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
     }

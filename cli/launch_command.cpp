@@ -64,7 +64,7 @@ int launch_command(const std::vector<std::string>& arguments) {
   }
 
   auto outcome = launch::launch(options);
-  if (!outcome.message.empty()) std::cerr << "accelerate launch: " << outcome.message << std::endl;
+  if (!outcome.message.empty()) std::cerr << "accelerate launch: " << outcome.message << '\n';
   return outcome.exit_code;
 }
 

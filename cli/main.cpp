@@ -22,8 +22,8 @@ struct Command {
 };
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all = {{"launch", "start a program on several processes", launch_command}};
-  return all;
+  static const std::vector<Command> kAll = {{"launch", "start a program on several processes", launch_command}};
+  return kAll;
 }
 
 void print_help(std::ostream& out) {
@@ -54,7 +54,7 @@ int run(const std::vector<std::string>& arguments) {
 /// Says what went wrong, and after which command.
 int report(const std::exception& error, const std::vector<std::string>& arguments, int exit_code) {
   bool in_command = !arguments.empty() && arguments.front() == "launch";
-  std::cerr << (in_command ? "accelerate launch: " : "accelerate: ") << error.what() << std::endl;
+  std::cerr << (in_command ? "accelerate launch: " : "accelerate: ") << error.what() << '\n';
   return exit_code;
 }
 

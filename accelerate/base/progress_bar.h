@@ -23,7 +23,7 @@ struct ProgressOutput {
 };
 
 struct ProgressBarOptions {
-  std::string description = "";
+  std::string description = {};
   bool main_process_only = true;  // of each machine; false shows a bar from every process
   bool disable = false;
   bool leave = true;  // the full bar stays on the terminal

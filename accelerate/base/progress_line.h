@@ -13,8 +13,8 @@ struct ProgressState {
   std::optional<int64_t> total = std::nullopt;
   double elapsed_seconds = 0;
   double rate = 0;  // steps per second; 0 while unknown
-  std::string description = "";
-  std::string postfix = "";
+  std::string description = {};
+  std::string postfix = {};
   std::string unit = "it";
 };
 

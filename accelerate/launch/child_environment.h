@@ -19,7 +19,7 @@ struct Machine {
   std::optional<int> omp_num_threads = {};     // that the user has set
   int main_process_port = 0;                   // where rank 0 meets the others
   std::optional<int> store_fd = std::nullopt;  // a socket bound to that port, for rank 0
-  std::string error_directory = "";            // ranks leave messages below it
+  std::string error_directory = {};            // ranks leave messages below it
 };
 
 /// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.

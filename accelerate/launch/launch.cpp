@@ -49,8 +49,8 @@ std::string make_error_directory(int local_processes) {
 }
 
 std::optional<int> wanted_threads() {
-  auto threads = environment_integer({"OMP_NUM_THREADS"});
-  return threads.value_or(0) > 0 ? std::optional(static_cast<int>(*threads)) : std::nullopt;
+  auto threads = environment_integer({"OMP_NUM_THREADS"}).value_or(0);
+  return threads > 0 ? std::optional(static_cast<int>(threads)) : std::nullopt;
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Outcome launch(const LaunchOptions& options) {
     machine.main_process_port = port->number();
     machine.store_fd = port->fd();
   } else {
-    machine.main_process_port = *options.main_process_port;
+    machine.main_process_port = options.main_process_port.value_or(0);  // checked: several machines have one
     if (options.machine_rank == 0) check_port_is_free(machine.main_process_port);
   }
   machine.error_directory = make_error_directory(options.local_processes());

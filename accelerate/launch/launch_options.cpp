@@ -35,9 +35,8 @@ void check(const LaunchOptions& options) {
   check_machines(options);
   int port = options.main_process_port.value_or(0);
   if (port < 0 || port > 65535) fail("--main_process_port is ", port, "; a port is a number from 0 (any) to 65535");
-  if (options.num_cpu_threads_per_process.value_or(1) < 1) {
-    fail("--num_cpu_threads_per_process is ", *options.num_cpu_threads_per_process, "; it has to be at least 1");
-  }
+  int threads = options.num_cpu_threads_per_process.value_or(1);
+  if (threads < 1) fail("--num_cpu_threads_per_process is ", threads, "; it has to be at least 1");
   constexpr std::array known = {"no", "fp16", "bf16"};
   if (std::find(known.begin(), known.end(), options.mixed_precision) == known.end()) {
     fail("--mixed_precision is '", options.mixed_precision, "'; it can be no, fp16 or bf16");

@@ -18,7 +18,7 @@ constexpr auto kSettling = milliseconds(100);
 
 bool has_ended(const Rank& rank) { return rank.process->wait_status().has_value(); }
 bool has_failed(const Rank& rank) { return rank.process->wait_status().value_or(0) != 0; }
-bool has_crashed(const Rank& rank) { return has_ended(rank) && WIFSIGNALED(*rank.process->wait_status()); }
+bool has_crashed(const Rank& rank) { return WIFSIGNALED(rank.process->wait_status().value_or(0)); }
 
 bool all_ended(const std::vector<Rank>& ranks) { return std::all_of(ranks.begin(), ranks.end(), has_ended); }
 
@@ -68,7 +68,7 @@ Outcome supervise(std::vector<Rank>& ranks, SignalWatch& signals, const std::str
   if (!std::any_of(ranks.begin(), ranks.end(), has_failed)) return {};
 
   const auto& failed = first_failure(ranks, signals);
-  int status = *failed.process->wait_status();
+  int status = failed.process->wait_status().value_or(0);
   auto message = "rank " + std::to_string(failed.number) + " (pid " + std::to_string(failed.process->pid()) + ") of " +
                  program + " " + describe_exit(status);
   if (!all_ended(ranks)) message += "; the other ranks were stopped";

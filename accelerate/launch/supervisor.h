@@ -19,7 +19,7 @@ struct Rank {
 
 struct Outcome {
   int exit_code = 0;         // of the first rank that failed, or 128 + the signal
-  std::string message = "";  // what happened; empty when all went well
+  std::string message = {};  // what happened; empty when all went well
 };
 
 struct Patience {

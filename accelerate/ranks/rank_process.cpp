@@ -16,6 +16,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/uncaught.h"
 
 namespace accelerate::ranks {
 
@@ -45,17 +46,15 @@ void write_all(int fd, const char* data, size_t size) {
   }
 }
 
-/// The current exception in words, without the stack that torch appends to its own.
+/// The current exception in words.
 std::string describe_exception() {
-  std::string text;
   try {
     throw;
   } catch (const std::exception& error) {
-    text = error.what();
+    return message_of(error);
   } catch (...) {
-    text = "an exception that is not a std::exception";
+    return "an exception that is not a std::exception";
   }
-  return text.substr(0, text.find("\nException raised from "));
 }
 
 /// The parent's handlers speak for the parent; here a signal ends the rank, and the parent says which it was.

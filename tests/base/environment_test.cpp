@@ -49,13 +49,13 @@ TEST_CASE("text that is not a whole number is an error naming the variable and i
 TEST_CASE("a patched environment is restored when the scope ends, also by an exception") {
   setenv("KEPT", "before", 1);
   unsetenv("NEW");
-  try {
+  auto leave_early = [] {
     PatchEnvironment patch{{"KEPT", "inside"}, {"KEPT", std::nullopt}, {"NEW", "value"}};
     CHECK(environment_variable("KEPT") == std::nullopt);
     CHECK(environment_variable("NEW") == "value");
     fail("leaving early");
-  } catch (const Error&) {
-  }
+  };
+  CHECK_THROWS_AS(leave_early(), Error);
   CHECK(environment_variable("KEPT") == "before");
   CHECK(environment_variable("NEW") == std::nullopt);
   unsetenv("KEPT");

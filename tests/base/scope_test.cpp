@@ -11,11 +11,11 @@ TEST_CASE("a scope's action runs once on leaving, also by an exception, and not 
     CHECK(calls == 0);
   }
   CHECK(calls == 1);
-  try {
+  auto leave_early = [&] {
     accelerate::ScopeExit exit([&] { ++calls; });
     accelerate::fail("out");
-  } catch (const accelerate::Error&) {
-  }
+  };
+  CHECK_THROWS_AS(leave_early(), accelerate::Error);
   CHECK(calls == 2);
   {
     accelerate::ScopeExit exit([&] { ++calls; });

@@ -161,12 +161,13 @@ TEST_CASE("a program of Python Accelerate runs on two ranks that find each other
   fs::path directory = mkdtemp(pattern);
   ScopeExit clean([&] { fs::remove_all(directory); });
   auto script = directory / "gather.py";
-  std::ofstream(script) << "import torch\n"
-                           "from accelerate import Accelerator\n"
-                           "accelerator = Accelerator()\n"
-                           "ranks = accelerator.gather(torch.tensor([accelerator.process_index]))\n"
-                           "state = accelerator.state\n"
-                           "print(state.distributed_type.value, state.backend, ranks.tolist(), flush=True)\n";
+  std::ofstream(script)
+      << "import torch\n"
+         "from accelerate import Accelerator\n"
+         "accelerator = Accelerator()\n"
+         "ranks = accelerator.gather(torch.tensor([accelerator.process_index]))\n"
+         "state = accelerator.state\n"
+         "print(f'{state.distributed_type.value} {state.backend} {ranks.tolist()}\\n', end='', flush=True)\n";
   auto python_first = fs::path(ACCELERATE_ORACLE_PYTHON).parent_path().string() + ":" + getenv("PATH");
   auto run = Run({"launch", "--cpu", "-n", "2", script.string()}, {{"PATH", python_first}});
   CHECK_MESSAGE(run.exit_code == 0, run.errors);

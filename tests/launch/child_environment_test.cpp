@@ -81,7 +81,7 @@ TEST_CASE("a single process is rank 0 of 1") {
 }
 
 TEST_CASE("the cores are shared out, unless the user has decided") {
-  auto threads = [](LaunchOptions options, Machine machine) {
+  auto threads = [](const LaunchOptions& options, const Machine& machine) {
     return variables_of(options, machine, 0)["OMP_NUM_THREADS"];
   };
   CHECK(threads({.num_processes = 2}, {.cores = 8}) == "4");

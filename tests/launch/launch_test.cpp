@@ -168,7 +168,7 @@ TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
   CHECK(outcome.exit_code == 4);
   CHECK(Clock::now() - begin >= 300ms);
   CHECK(Clock::now() - begin < 5s);
-  CHECK(*ranks[0].process->wait_status() == SIGKILL);
+  CHECK(ranks[0].process->wait_status() == SIGKILL);
 }
 
 TEST_CASE("a file that is no program is refused by name when it is executed") {
