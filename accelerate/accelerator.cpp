@@ -85,8 +85,8 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
 
   std::shared_ptr<parallel::Replicas> replicas;
   if (!evaluation_mode) {
-    replicas = std::make_shared<parallel::Replicas>(named(module->named_parameters()), named(module->named_buffers()), group(),
-                                                    options_.distributed_data_parallel);
+    replicas = std::make_shared<parallel::Replicas>(named(module->named_parameters()), named(module->named_buffers()),
+                                                    group(), options_.distributed_data_parallel);
   }
   models_.push_back(std::make_shared<train::PreparedModel>(
       module, replicas,
@@ -235,11 +235,13 @@ void Accelerator::end_training() {
 }
 
 std::string Accelerator::describe() const {
-  return PartialState::describe() + "\nMixed precision type: " + std::string(precision::to_string(mixed_precision_)) + "\n";
+  return PartialState::describe() + "\nMixed precision type: " + std::string(precision::to_string(mixed_precision_)) +
+         "\n";
 }
 
 std::shared_ptr<parallel::Replicas> Accelerator::replicas_of(const std::shared_ptr<train::PreparedModel>& model) {
-  if (!model->replicas()) fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
+  if (!model->replicas())
+    fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
   return model->replicas();
 }
 

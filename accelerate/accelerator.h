@@ -51,7 +51,8 @@ struct PrepareModelOptions {
 };
 
 struct JoinOptions {
-  std::optional<bool> even_batches = std::nullopt;  // override that of the map-style loaders prepared so far, in the scope
+  std::optional<bool> even_batches =
+      std::nullopt;  // override that of the map-style loaders prepared so far, in the scope
 };
 
 /// Ranks with different numbers of batches train together while it lives (parallel::Join).
@@ -68,8 +69,9 @@ class [[nodiscard]] UnevenInputs {
   parallel::Join join_;
 };
 
-/// Knows this process's place in the job (everything of PartialState), prepares what a loop uses, and carries the few calls
-/// that a loop on several processes needs. Several may live in one process; they share the job, not their settings.
+/// Knows this process's place in the job (everything of PartialState), prepares what a loop uses, and carries the few
+/// calls that a loop on several processes needs. Several may live in one process; they share the job, not their
+/// settings.
 class Accelerator : public comm::PartialState {
  public:
   explicit Accelerator(const AcceleratorOptions& options = {});
@@ -78,10 +80,10 @@ class Accelerator : public comm::PartialState {
 
   // Preparing
 
-  /// Returns a handle for each argument, in their order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr), an
-  /// Optimizer, a Scheduler, a sharded data loader. One argument gives its handle, several a tuple for structured bindings.
-  /// Lvalues are borrowed and have to outlive the handles, rvalues are owned. A model is moved to the device and becomes
-  /// rank 0's on all ranks (collective). Preparing something twice gives the same handle again.
+  /// Returns a handle for each argument, in their order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr),
+  /// an Optimizer, a Scheduler, a sharded data loader. One argument gives its handle, several a tuple for structured
+  /// bindings. Lvalues are borrowed and have to outlive the handles, rvalues are owned. A model is moved to the device
+  /// and becomes rank 0's on all ranks (collective). Preparing something twice gives the same handle again.
   template <class... Objects>
   auto prepare(Objects&&... objects);
 
@@ -93,12 +95,12 @@ class Accelerator : public comm::PartialState {
 
   // The loop
 
-  /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends. Collective
-  /// then.
+  /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends.
+  /// Collective then.
   void backward(const at::Tensor& loss, const BackwardOptions& options = {});
 
-  /// Opens a step of gradient accumulation: inside the scope, gradients of the models (all prepared ones if none is named)
-  /// stay local unless the window ends with this step, and optimizers and schedulers wait for that end.
+  /// Opens a step of gradient accumulation: inside the scope, gradients of the models (all prepared ones if none is
+  /// named) stay local unless the window ends with this step, and optimizers and schedulers wait for that end.
   template <class... M>
   [[nodiscard]] train::SyncScope accumulate(const Model<M>&... models);
 
@@ -145,7 +147,8 @@ class Accelerator : public comm::PartialState {
     return comm::gather(nest, group());
   }
 
-  /// gather, without the samples that were repeated to fill the last batch. Lists of other things are gathered as objects.
+  /// gather, without the samples that were repeated to fill the last batch. Lists of other things are gathered as
+  /// objects.
   template <class T>
   T gather_for_metrics(const T& nest) const;
 
@@ -199,7 +202,8 @@ class Accelerator : public comm::PartialState {
   void set_gradient_accumulation_steps(int64_t num_steps);
   const std::shared_ptr<GradientState>& gradient_state() const { return gradient_state_; }
 
-  /// Whether the batch being worked on is its loader's last, and how many of its samples over all ranks are not repeats.
+  /// Whether the batch being worked on is its loader's last, and how many of its samples over all ranks are not
+  /// repeats.
   bool end_of_dataloader() const { return active_loaders_->end_of_dataloader(); }
   int64_t remainder() const { return active_loaders_->remainder(); }
 
@@ -277,14 +281,17 @@ auto Accelerator::first_pass(Object&& object) {
   } else if constexpr (train::ModuleLike<T>) {
     return prepare_model(object);
   } else if constexpr (std::derived_from<T, torch::optim::Optimizer>) {
-    if constexpr (std::is_lvalue_reference_v<Object>) return register_optimizer(object);
-    else return register_optimizer(std::make_unique<T>(std::move(object)));
+    if constexpr (std::is_lvalue_reference_v<Object>)
+      return register_optimizer(object);
+    else
+      return register_optimizer(std::make_unique<T>(std::move(object)));
   } else if constexpr (requires { prepare_data_loader(object); }) {
     return prepare_data_loader(object);
   } else {
-    static_assert(train::SchedulerLike<T>,
-                  "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
-                  "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
+    static_assert(
+        train::SchedulerLike<T>,
+        "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
+        "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
     return Deferred<Object>{*this, std::forward<Object>(object)};
   }
 }
@@ -293,14 +300,18 @@ template <class... Objects>
 auto Accelerator::prepare(Objects&&... objects) {
   static_assert(sizeof...(Objects) > 0, "prepare() needs at least one object to prepare");
   auto second_pass = []<class Part>(Part& part) {
-    if constexpr (requires { part.prepare(); }) return part.prepare();
-    else return std::move(part);
+    if constexpr (requires { part.prepare(); })
+      return part.prepare();
+    else
+      return std::move(part);
   };
   std::tuple parts{first_pass(std::forward<Objects>(objects))...};  // braces: from left to right on every rank
   return std::apply(
       [&](auto&... part) {
-        if constexpr (sizeof...(part) == 1) return (second_pass(part), ...);
-        else return std::tuple{second_pass(part)...};
+        if constexpr (sizeof...(part) == 1)
+          return (second_pass(part), ...);
+        else
+          return std::tuple{second_pass(part)...};
       },
       parts);
 }
@@ -320,8 +331,10 @@ data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(const DataLoad
 
 template <class... M>
 train::SyncScope Accelerator::accumulate(const Model<M>&... models) {
-  if constexpr (sizeof...(models) == 0) return begin_accumulation(models_);
-  else return begin_accumulation({models.prepared()...});
+  if constexpr (sizeof...(models) == 0)
+    return begin_accumulation(models_);
+  else
+    return begin_accumulation({models.prepared()...});
 }
 
 template <class T>

@@ -18,20 +18,20 @@ namespace accelerate {
 
 struct GradientAccumulationPlugin {
   std::optional<int64_t> num_steps = std::nullopt;  // else ACCELERATE_GRADIENT_ACCUMULATION_STEPS, else 1
-  bool sync_with_dataloader = true;  // the last batch of a loader ends a window, full or not
-  bool sync_each_batch = false;      // average over ranks after every backward: less memory, more traffic
-  bool scale_last_window = false;    // divide an incomplete last window by its real length
+  bool sync_with_dataloader = true;                 // the last batch of a loader ends a window, full or not
+  bool sync_each_batch = false;    // average over ranks after every backward: less memory, more traffic
+  bool scale_last_window = false;  // divide an incomplete last window by its real length
 };
 
 struct AcceleratorOptions {
-  bool device_placement = true;                  // move models and batches to the device
-  std::optional<MixedPrecision> mixed_precision = std::nullopt; // else ACCELERATE_MIXED_PRECISION, else none
+  bool device_placement = true;                                  // move models and batches to the device
+  std::optional<MixedPrecision> mixed_precision = std::nullopt;  // else ACCELERATE_MIXED_PRECISION, else none
   std::optional<int64_t> gradient_accumulation_steps = std::nullopt;
   bool cpu = false;
   DataLoaderConfiguration dataloader_config = {};
   GradientAccumulationPlugin gradient_accumulation_plugin = {};
-  bool step_scheduler_with_optimizer = true;     // schedulers advance once per process and optimizer step
-  bool fused_optimizers = true;                  // AdamW, Adam and SGD step through libtorch's fused kernels
+  bool step_scheduler_with_optimizer = true;           // schedulers advance once per process and optimizer step
+  bool fused_optimizers = true;                        // AdamW, Adam and SGD step through libtorch's fused kernels
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
   DistributedDataParallelKwargs distributed_data_parallel = {};
   GradScalerKwargs grad_scaler = {};

@@ -7,8 +7,8 @@
 
 namespace accelerate {
 
-/// A scope in which every rank trains on its own, and parameters are averaged after every `local_sgd_steps` calls of step()
-/// and at the end:
+/// A scope in which every rank trains on its own, and parameters are averaged after every `local_sgd_steps` calls of
+/// step() and at the end:
 ///
 ///   accelerate::LocalSGD local_sgd(accelerator, model, 8);
 ///   for (auto& batch : train) {
@@ -20,8 +20,8 @@ class [[nodiscard]] LocalSGD {
  public:
   template <class M>
   LocalSGD(Accelerator& accelerator, const Model<M>& model, int64_t local_sgd_steps, bool enabled = true)
-      : no_sync_(train::SyncScope::Kind::Pause, enabled ? std::vector{model.prepared()}
-                                                        : std::vector<std::shared_ptr<train::PreparedModel>>()),
+      : no_sync_(train::SyncScope::Kind::Pause,
+                 enabled ? std::vector{model.prepared()} : std::vector<std::shared_ptr<train::PreparedModel>>()),
         averaging_(model.parameters(), accelerator.group(), local_sgd_steps, enabled) {}
 
   /// Counts an optimizer step. Collective at the end of a round.

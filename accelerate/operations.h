@@ -13,11 +13,13 @@
 
 namespace accelerate {
 
+/// The tensors of all ranks along dim 0, in rank order. Collective.
 template <class T>
 T gather(const T& nest) {
   return comm::gather(nest, PartialState().group());
 }
 
+/// The lists of all ranks, one after the other. Collective.
 template <class T>
 std::vector<T> gather_object(const std::vector<T>& objects) {
   return comm::gather_object(objects, PartialState().group());
@@ -29,27 +31,33 @@ T reduce(const T& nest, std::string_view reduction = "mean", double scale = 1.0)
   return comm::reduce(nest, PartialState().group(), reduction, scale);
 }
 
+/// Every tensor with the values of rank `from_process`. Collective.
 template <class T>
 T broadcast(T nest, int from_process = 0) {
   return comm::broadcast(std::move(nest), PartialState().group(), from_process);
 }
 
+/// Replaces `objects` by those of rank `from_process`. Collective.
 template <class T>
 void broadcast_object_list(std::vector<T>& objects, int from_process = 0) {
   comm::broadcast_object_list(objects, PartialState().group(), from_process);
 }
 
+/// Each tensor padded along a dim to the longest of all ranks. Collective.
 template <class T>
 T pad_across_processes(const T& nest, const comm::PadOptions& options = {}) {
   return comm::pad_across_processes(nest, PartialState().group(), options);
 }
 
+/// Returns when all ranks have called it.
 inline void wait_for_everyone() { PartialState().wait_for_everyone(); }
 
+/// Seeds libtorch on every device; with `device_specific`, each rank differently.
 inline void set_seed(uint64_t seed, const comm::SeedOptions& options = {}) {
   comm::set_seed(seed, PartialState().group(), options);
 }
 
+/// Copies rank 0's random states of these kinds to all ranks. Collective.
 inline void synchronize_rng_states(const std::vector<std::string>& kinds, at::Generator generator = {}) {
   comm::synchronize_rng_states(kinds, PartialState().group(), std::move(generator));
 }

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   auto test_images = read_fashion_mnist("t10k", 10000);
   accelerate::DataLoader train_batches(accelerate::TensorDataset(train_images.pixels, train_images.labels),
                                        {.batch_size = arguments.batch_size, .shuffle = true});
-  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels), {.batch_size = 256});
+  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels),
+                                      {.batch_size = 256});
 
   ConvNet net;
   torch::optim::AdamW adamw(net->parameters(), arguments.learning_rate);
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
       num_correct += correct.sum().item<int64_t>();
       num_seen += correct.size(0);
     }
-    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen, "pictures");
+    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen,
+                      "pictures");
   }
   accelerator.end_training();
 }

@@ -29,7 +29,8 @@ class Group::Connection {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Waits for a collective. What goes wrong is an Error that names this rank, the operation and the ranks that were missing.
+  /// Waits for a collective. What goes wrong is an Error that names this rank, the operation and the ranks that were
+  /// missing.
   void wait(const std::string& operation, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
 
  private:

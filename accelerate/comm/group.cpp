@@ -27,7 +27,8 @@ constexpr int64_t kCallNumbers = sizeof(Call) / sizeof(int64_t);
 enum Operation : int64_t { kAllReduce, kAllGather, kBroadcast, kGatherBytes, kBroadcastBytes, kBarrier };
 
 const char* name_of(int64_t operation) {
-  static constexpr const char* kNames[] = {"reduce", "gather", "broadcast", "gather_object", "broadcast_object_list", "barrier"};
+  static constexpr const char* kNames[] = {"reduce", "gather", "broadcast", "gather_object", "broadcast_object_list",
+                                           "barrier"};
   return operation >= 0 && operation < 6 ? kNames[operation] : "unknown";
 }
 
@@ -47,7 +48,8 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
   auto input = torch::empty({kCallNumbers}, torch::kLong);
   std::memcpy(input.mutable_data_ptr(), &mine, sizeof(mine));
   auto output = torch::empty({connection.size() * kCallNumbers}, torch::kLong);
-  connection.wait(name_of(mine.operation), [&] { return connection.process_group()->all_gather_single(output, input); });
+  connection.wait(name_of(mine.operation),
+                  [&] { return connection.process_group()->all_gather_single(output, input); });
   std::vector<Call> calls(connection.size());
   std::memcpy(calls.data(), output.const_data_ptr(), calls.size() * sizeof(Call));
   return calls;
@@ -86,9 +88,12 @@ void check(Group::Connection& connection, Operation operation, const at::Tensor&
 
 c10d::ReduceOp c10d_operation(Reduction reduction) {
   switch (reduction) {
-    case Reduction::Max: return c10d::ReduceOp::MAX;
-    case Reduction::Min: return c10d::ReduceOp::MIN;
-    default: return c10d::ReduceOp::SUM;
+    case Reduction::Max:
+      return c10d::ReduceOp::MAX;
+    case Reduction::Min:
+      return c10d::ReduceOp::MIN;
+    default:
+      return c10d::ReduceOp::SUM;
   }
 }
 
@@ -108,7 +113,8 @@ bool Group::debug() const { return connection_ && connection_->options().debug; 
 void Group::all_reduce(at::Tensor& tensor, Reduction reduction) const {
   bool mean = reduction == Reduction::Mean;
   if (mean && !tensor.is_floating_point() && !tensor.is_complex()) {
-    fail("reduce: a tensor of type ", tensor.scalar_type(), " has no mean over ranks; convert it to a floating type first");
+    fail("reduce: a tensor of type ", tensor.scalar_type(),
+         " has no mean over ranks; convert it to a floating type first");
   }
   if (!connection_) return;
   check(*connection_, kAllReduce, tensor);

@@ -30,9 +30,9 @@ class Group {
   Group();
   explicit Group(std::shared_ptr<Connection> connection);
 
-  int rank() const { return rank_; }                         // not collective
-  int size() const { return size_; }                         // not collective
-  std::chrono::milliseconds timeout() const;                 // not collective
+  int rank() const { return rank_; }          // not collective
+  int size() const { return size_; }          // not collective
+  std::chrono::milliseconds timeout() const;  // not collective
 
   /// Reduces `tensor` in place over all ranks. Integers have no Mean.
   void all_reduce(at::Tensor& tensor, Reduction reduction = Reduction::Sum) const;
@@ -54,7 +54,7 @@ class Group {
   void barrier(const std::string& what = "barrier") const;
 
   /// Whether every collective first compares its operation, shape and type across ranks (ACCELERATE_DEBUG_MODE).
-  bool debug() const;                                        // not collective
+  bool debug() const;  // not collective
 
   /// The engine, for libtorch's own algorithms (the Reducer). Null in a group of one. Not collective.
   std::shared_ptr<Connection> connection() const { return connection_; }

@@ -17,8 +17,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Gloo = c10d::ProcessGroupGloo;
 
-c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const std::string& prefix, int rank, int size,
-                                   const Group::Connection::Options& options) {
+c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const std::string& prefix, int rank,
+                                   int size, const Group::Connection::Options& options) {
   auto gloo_options = Gloo::Options::create(options.timeout);
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
     gloo_options->devices.push_back(Gloo::createDeviceForInterface(interface));
@@ -53,8 +53,8 @@ void Group::Connection::wait(const std::string& operation,
     start()->wait();
   } catch (const std::exception& error) {
     std::chrono::duration<double> elapsed = Clock::now() - begin;
-    fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
-         missing_ranks(operation), message_of(error));
+    fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10,
+         " s; ", missing_ranks(operation), message_of(error));
   }
 }
 

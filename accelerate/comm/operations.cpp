@@ -18,9 +18,14 @@ at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOpe
   if (operation == ReduceOperation::None) return tensor;
   auto result = tensor.detach().clone();
   switch (operation) {
-    case ReduceOperation::Sum: group.all_reduce(result, Reduction::Sum); break;
-    case ReduceOperation::Mean: group.all_reduce(result, Reduction::Mean); break;
-    default: group.all_reduce(result, Reduction::Max);
+    case ReduceOperation::Sum:
+      group.all_reduce(result, Reduction::Sum);
+      break;
+    case ReduceOperation::Mean:
+      group.all_reduce(result, Reduction::Mean);
+      break;
+    default:
+      group.all_reduce(result, Reduction::Max);
   }
   return scale == 1.0 ? result : result * scale;
 }

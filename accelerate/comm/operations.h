@@ -16,7 +16,10 @@ namespace accelerate::comm {
 enum class ReduceOperation { Sum, Mean, Max, None };
 ReduceOperation parse_reduce_operation(std::string_view name);
 
+/// reduce() of one tensor.
 at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOperation operation, double scale);
+
+/// pad_across_processes() of one tensor.
 at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first);
 
 /// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
@@ -30,8 +33,8 @@ T gather(const T& nest, const Group& group) {
 template <class T>
 T reduce(const T& nest, const Group& group, std::string_view reduction = "mean", double scale = 1.0) {
   auto operation = parse_reduce_operation(reduction);
-  return tensors::map_tensors(
-      nest, [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, operation, scale); });
+  return tensors::map_tensors(nest,
+                              [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, operation, scale); });
 }
 
 /// Overwrites every tensor with that of rank `from_process`.
@@ -47,7 +50,8 @@ struct PadOptions {
   bool pad_first = false;  // padding before the data instead of after it
 };
 
-/// Pads each tensor along `dim` to the longest of all ranks, so that it can be gathered. A tensor without that dim stays.
+/// Pads each tensor along `dim` to the longest of all ranks, so that it can be gathered. A tensor without that dim
+/// stays.
 template <class T>
 T pad_across_processes(const T& nest, const Group& group, const PadOptions& options = {}) {
   return tensors::map_tensors(nest, [&](const at::Tensor& tensor) {

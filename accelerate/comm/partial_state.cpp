@@ -76,9 +76,12 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
 
 const char* to_string(DistributedType type) {
   switch (type) {
-    case DistributedType::MultiCpu: return "MULTI_CPU";
-    case DistributedType::MultiGpu: return "MULTI_GPU";
-    default: return "NO";
+    case DistributedType::MultiCpu:
+      return "MULTI_CPU";
+    case DistributedType::MultiGpu:
+      return "MULTI_GPU";
+    default:
+      return "NO";
   }
 }
 
@@ -95,8 +98,8 @@ ProcessFirst::~ProcessFirst() {
   }
 }
 
-// Never destroyed: at the end of the process other ranks may still be reading from the store, and libtorch's threads must not
-// outlive what they use.
+// Never destroyed: at the end of the process other ranks may still be reading from the store, and libtorch's threads
+// must not outlive what they use.
 std::shared_ptr<const PartialState::Shared>& PartialState::current() {
   static auto* shared = new std::shared_ptr<const Shared>();
   return *shared;

@@ -28,8 +28,8 @@ struct PartialStateOptions {
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective; 30 minutes, 10 with NCCL
 };
 
-/// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an exception
-/// lets the others in too.
+/// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an
+/// exception lets the others in too.
 class [[nodiscard]] ProcessFirst {
  public:
   ProcessFirst(Group group, bool first);
@@ -42,8 +42,9 @@ class [[nodiscard]] ProcessFirst {
   bool first_;
 };
 
-/// A process joins its job once: the first PartialState reads the launcher's variables, meets the other ranks and connects to
-/// them (collective); later ones are cheap handles to the same state, which lives until reset() or the end of the process.
+/// A process joins its job once: the first PartialState reads the launcher's variables, meets the other ranks and
+/// connects to them (collective); later ones are cheap handles to the same state, which lives until reset() or the end
+/// of the process.
 class PartialState {
  public:
   explicit PartialState(const PartialStateOptions& options = {});
@@ -70,14 +71,20 @@ class PartialState {
   ProcessFirst main_process_first() const { return ProcessFirst(group(), is_main_process()); }
   ProcessFirst local_main_process_first() const { return ProcessFirst(group(), is_local_main_process()); }
 
-  /// The function wrapped so that it runs on the named process only; elsewhere the call does nothing. A result comes as an
-  /// optional.
+  /// The function wrapped so that it runs on the named process only; elsewhere the call does nothing. A result comes as
+  /// an optional.
   template <class Function>
-  auto on_main_process(Function function) const { return only_if(is_main_process(), std::move(function)); }
+  auto on_main_process(Function function) const {
+    return only_if(is_main_process(), std::move(function));
+  }
   template <class Function>
-  auto on_local_main_process(Function function) const { return only_if(is_local_main_process(), std::move(function)); }
+  auto on_local_main_process(Function function) const {
+    return only_if(is_local_main_process(), std::move(function));
+  }
   template <class Function>
-  auto on_last_process(Function function) const { return only_if(is_last_process(), std::move(function)); }
+  auto on_last_process(Function function) const {
+    return only_if(is_last_process(), std::move(function));
+  }
   template <class Function>
   auto on_process(Function function, int process_index) const {
     return only_if(this->process_index() == process_index, std::move(function));
@@ -97,8 +104,8 @@ class PartialState {
     std::cout << line.str() + "\n" << std::flush;
   }
 
-  /// This rank's part of a vector, tensor (rows), Batch or map of them. With `apply_padding` all parts are as long, the last
-  /// item being repeated.
+  /// This rank's part of a vector, tensor (rows), Batch or map of them. With `apply_padding` all parts are as long, the
+  /// last item being repeated.
   template <class T>
   T split_between_processes(const T& items, bool apply_padding = false) const {
     return split_between(items, process_index(), num_processes(), apply_padding);

@@ -30,9 +30,11 @@ std::optional<int> first_number(const Lookup& lookup, std::initializer_list<cons
   return std::nullopt;
 }
 
-/// Number of tasks on one node, from Slurm's "2(x3),1" (two on each of three nodes, one on the fourth). Nodes of one job
-/// that differ make the local world unknown to a task, so the first number is what all share.
-int slurm_tasks_per_node(const std::string& text) { return parse("SLURM_STEP_TASKS_PER_NODE", text.substr(0, text.find_first_of("(,"))); }
+/// Number of tasks on one node, from Slurm's "2(x3),1" (two on each of three nodes, one on the fourth). Nodes of one
+/// job that differ make the local world unknown to a task, so the first number is what all share.
+int slurm_tasks_per_node(const std::string& text) {
+  return parse("SLURM_STEP_TASKS_PER_NODE", text.substr(0, text.find_first_of("(,")));
+}
 
 /// "gpu[03-07,09],login" -> "gpu03".
 std::string first_host(const std::string& node_list) {
@@ -64,8 +66,8 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
   ProcessEnvironment process;
   auto rank = first_number(lookup, {"RANK", "PMI_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK"});
   auto world = first_number(lookup, {"WORLD_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"});
-  auto local_rank =
-      first_number(lookup, {"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"});
+  auto local_rank = first_number(
+      lookup, {"LOCAL_RANK", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"});
   auto local_world = first_number(
       lookup, {"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"});
 
@@ -91,13 +93,15 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
   }
 
   auto address = lookup("MASTER_ADDR");
-  if (address && !address->empty()) process.main_address = *address;
+  if (address && !address->empty())
+    process.main_address = *address;
   else if (!process.one_machine() && process.run_id.rfind("slurm-", 0) != 0) {
     fail("this job has ", process.world_size, " ranks of which ", process.local_world_size,
          " are on this machine, but MASTER_ADDR is not set; export the address of rank 0's machine as MASTER_ADDR");
   }
   if (auto port = lookup("MASTER_PORT"); port && !port->empty()) process.main_port = parse("MASTER_PORT", *port);
-  if (auto fd = lookup("ACCELERATE_STORE_FD"); fd && process.rank == 0) process.store_fd = parse("ACCELERATE_STORE_FD", *fd);
+  if (auto fd = lookup("ACCELERATE_STORE_FD"); fd && process.rank == 0)
+    process.store_fd = parse("ACCELERATE_STORE_FD", *fd);
   process.agent_store = lookup("TORCHELASTIC_USE_AGENT_STORE").value_or("False") == "True";
   return process;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which rank this process is, read from what its launcher left in the environment: ours, torchrun, Open MPI, Intel MPI and
-// MPICH (PMI), MVAPICH or Slurm. Torch-free and pure but for the environment.
+// Which rank this process is, read from what its launcher left in the environment: ours, torchrun, Open MPI, Intel MPI
+// and MPICH (PMI), MVAPICH or Slurm. Torch-free and pure but for the environment.
 
 #include <functional>
 #include <optional>
@@ -27,8 +27,8 @@ struct ProcessEnvironment {
 
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Reads the variables through `lookup`. Throws Error when they contradict each other (rank outside of the world, several
-/// machines without an address) or are not numbers.
+/// Reads the variables through `lookup`. Throws Error when they contradict each other (rank outside of the world,
+/// several machines without an address) or are not numbers.
 ProcessEnvironment read_process_environment(const Lookup& lookup);
 
 /// The same from this process's environment.

@@ -23,7 +23,8 @@ void set_seed(uint64_t seed, const Group& group, const SeedOptions& options = {}
 /// Copies rank 0's state of a generator to all ranks. Collective.
 void synchronize_rng_state(at::Generator& generator, const Group& group);
 
-/// The same for a list of kinds: "torch" (the CPU generator), "cuda" (the current device's) and "generator" (the one given).
+/// The same for a list of kinds: "torch" (the CPU generator), "cuda" (the current device's) and "generator" (the one
+/// given).
 void synchronize_rng_states(const std::vector<std::string>& kinds, const Group& group, at::Generator generator = {});
 
 }  // namespace accelerate::comm

@@ -22,7 +22,8 @@ std::string text_of(c10d::Store& store, const std::string& key) {
 std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::string describe(const ProcessEnvironment& process) {
-  return "world size " + std::to_string(process.world_size) + ", run id '" + process.run_id + "', accelerate " + kVersion;
+  return "world size " + std::to_string(process.world_size) + ", run id '" + process.run_id + "', accelerate " +
+         kVersion;
 }
 
 /// Tells all ranks why the job cannot start, then throws it here.
@@ -78,8 +79,9 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   try {
     return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
   } catch (const std::exception& error) {
-    fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ", process.main_address,
-         ":", process.main_port, ": ", std::string(error.what()).substr(0, std::string(error.what()).find('\n')));
+    fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
+         process.main_address, ":", process.main_port, ": ",
+         std::string(error.what()).substr(0, std::string(error.what()).find('\n')));
   }
 }
 
@@ -98,8 +100,8 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     await(store, key, process, deadline, timeout);
     auto theirs = text_of(store, key);
     if (theirs == mine) return;
-    refuse(store, "the ranks do not belong to one job: rank " + rank + " has " + mine + "; rank " + std::to_string(other) + " has " +
-                      theirs);
+    refuse(store, "the ranks do not belong to one job: rank " + rank + " has " + mine + "; rank " +
+                      std::to_string(other) + " has " + theirs);
   };
   if (process.rank != 0) compare_with(0);
   if (process.rank == 0) {

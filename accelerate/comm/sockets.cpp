@@ -62,9 +62,7 @@ int try_connect(const addrinfo& address, std::chrono::milliseconds limit) {
 
 }  // namespace
 
-bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0;
-}
+bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0; }
 
 int listen_on_loopback(int port) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -75,7 +73,8 @@ int listen_on_loopback(int port) {
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 || listen(socket.get(), 1024) != 0) {
+  if (bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(socket.get(), 1024) != 0) {
     fail("cannot host the job's store on 127.0.0.1:", port, ": ", std::strerror(errno),
          "; stop the program that uses the port, or choose another with --main_process_port or MASTER_PORT");
   }

@@ -27,6 +27,7 @@ struct Share {
 /// `apply_padding` every rank has as many as the first.
 Share share_of(int64_t num_items, int rank, int world_size, bool apply_padding = false);
 
+/// Splits a list.
 template <class T>
 std::vector<T> split_between(const std::vector<T>& items, int rank, int world_size, bool apply_padding) {
   auto share = share_of(static_cast<int64_t>(items.size()), rank, world_size, apply_padding);
@@ -45,8 +46,10 @@ tensors::Batch split_between(const tensors::Batch& batch, int rank, int world_si
 template <class Key, class Value>
 std::map<Key, Value> split_between(const std::map<Key, Value>& items, int rank, int world_size, bool apply_padding) {
   auto length = [](const Value& value) -> int64_t {
-    if constexpr (std::is_same_v<Value, at::Tensor>) return value.size(0);
-    else return static_cast<int64_t>(value.size());
+    if constexpr (std::is_same_v<Value, at::Tensor>)
+      return value.size(0);
+    else
+      return static_cast<int64_t>(value.size());
   };
   std::map<Key, Value> part;
   for (const auto& [key, value] : items) {

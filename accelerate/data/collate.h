@@ -25,9 +25,7 @@ struct Collation;
 
 /// A sample that default_collate can make batches of.
 template <class Sample>
-concept Collatable = requires {
-  typename Collation<Sample>::Result;
-};
+concept Collatable = requires { typename Collation<Sample>::Result; };
 
 /// What default_collate makes of samples of this type.
 template <class Sample>
@@ -39,6 +37,7 @@ default_batch_t<Sample> default_collate(std::vector<Sample> samples) {
   return Collation<Sample>::collate(std::move(samples));
 }
 
+/// at::stack, kept out of this header.
 at::Tensor stack(const std::vector<at::Tensor>& tensors);
 at::Tensor tensor_of(const std::vector<int64_t>& numbers);
 at::Tensor tensor_of(const std::vector<double>& numbers);
@@ -64,7 +63,7 @@ struct Collation<at::Tensor> {
 
 /// As in Python: whole numbers become int64. `double` is Python's float and keeps its precision, as `float` does.
 template <class Number>
-requires std::is_arithmetic_v<Number>
+  requires std::is_arithmetic_v<Number>
 struct Collation<Number> {
   using Result = at::Tensor;
   using Element = std::conditional_t<std::is_integral_v<Number> && !std::is_same_v<Number, bool>, int64_t, Number>;
@@ -84,10 +83,8 @@ struct Collation<std::tuple<Parts...>> {
   using Result = std::tuple<default_batch_t<Parts>...>;
   static Result collate(std::vector<std::tuple<Parts...>> samples) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return Result(collate_part(
-          samples, [](auto& sample) -> auto& { return std::get<I>(sample); })...);
-    }
-    (std::index_sequence_for<Parts...>());
+      return Result(collate_part(samples, [](auto& sample) -> auto& { return std::get<I>(sample); })...);
+    }(std::index_sequence_for<Parts...>());
   }
 };
 
@@ -95,10 +92,8 @@ template <Collatable First, Collatable Second>
 struct Collation<std::pair<First, Second>> {
   using Result = std::pair<default_batch_t<First>, default_batch_t<Second>>;
   static Result collate(std::vector<std::pair<First, Second>> samples) {
-    return Result(collate_part(
-                      samples, [](auto& sample) -> auto& { return sample.first; }),
-                  collate_part(
-                      samples, [](auto& sample) -> auto& { return sample.second; }));
+    return Result(collate_part(samples, [](auto& sample) -> auto& { return sample.first; }),
+                  collate_part(samples, [](auto& sample) -> auto& { return sample.second; }));
   }
 };
 
@@ -108,8 +103,7 @@ struct Collation<std::array<Part, size>> {
   static Result collate(std::vector<std::array<Part, size>> samples) {
     Result result;
     for (size_t i = 0; i < size; ++i)
-      result[i] = collate_part(
-          samples, [i](auto& sample) -> auto& { return sample[i]; });
+      result[i] = collate_part(samples, [i](auto& sample) -> auto& { return sample[i]; });
     return result;
   }
 };
@@ -138,10 +132,8 @@ template <Collatable Data, Collatable Target>
 struct Collation<torch::data::Example<Data, Target>> {
   using Result = torch::data::Example<default_batch_t<Data>, default_batch_t<Target>>;
   static Result collate(std::vector<torch::data::Example<Data, Target>> samples) {
-    return Result(collate_part(
-                      samples, [](auto& sample) -> auto& { return sample.data; }),
-                  collate_part(
-                      samples, [](auto& sample) -> auto& { return sample.target; }));
+    return Result(collate_part(samples, [](auto& sample) -> auto& { return sample.data; }),
+                  collate_part(samples, [](auto& sample) -> auto& { return sample.target; }));
   }
 };
 
@@ -149,8 +141,7 @@ template <Collatable Data>
 struct Collation<torch::data::Example<Data, void>> {
   using Result = torch::data::Example<default_batch_t<Data>, void>;
   static Result collate(std::vector<torch::data::Example<Data, void>> samples) {
-    return Result(collate_part(
-        samples, [](auto& sample) -> auto& { return sample.data; }));
+    return Result(collate_part(samples, [](auto& sample) -> auto& { return sample.data; }));
   }
 };
 
@@ -162,7 +153,7 @@ struct Collation<tensors::Batch> {
 
 /// Maps of any kind: the keys are those of the first sample.
 template <class Map>
-requires requires { typename Map::mapped_type; } && Collatable<typename Map::mapped_type>
+  requires requires { typename Map::mapped_type; } && Collatable<typename Map::mapped_type>
 struct Collation<Map> {
   using Value = default_batch_t<typename Map::mapped_type>;
   template <template <class...> class Kind, class Key, class Old, class... Rest>
@@ -186,18 +177,17 @@ struct Collation<Map> {
 
 /// A struct that named its fields: each becomes a batch of the same type.
 template <class Struct>
-requires tensors::HasTensorFields<Struct>
+  requires tensors::HasTensorFields<Struct>
 struct Collation<Struct> {
   using Result = Struct;
   static Result collate(std::vector<Struct> samples) {
     Result result = samples.front();
     auto fields = tensors::fields_of(result);
     [&]<size_t... I>(std::index_sequence<I...>) {
-      ((std::get<I>(fields) = collate_part(
-            samples, [](auto& sample) -> auto& { return std::get<I>(tensors::fields_of(sample)); })),
+      ((std::get<I>(fields) =
+            collate_part(samples, [](auto& sample) -> auto& { return std::get<I>(tensors::fields_of(sample)); })),
        ...);
-    }
-    (std::make_index_sequence<std::tuple_size_v<decltype(fields)>>());
+    }(std::make_index_sequence<std::tuple_size_v<decltype(fields)>>());
     return result;
   }
 };

@@ -21,29 +21,17 @@ namespace accelerate::data {
 namespace detail {
 
 template <class D>
-concept GivesBatches = requires(D& dataset, const Indices& indices) {
-  dataset.get_batch(indices);
-};
+concept GivesBatches = requires(D& dataset, const Indices& indices) { dataset.get_batch(indices); };
 template <class D>
-concept GivesTorchBatches = requires(D& dataset, c10::ArrayRef<size_t> indices) {
-  dataset.get_batch(indices);
-};
+concept GivesTorchBatches = requires(D& dataset, c10::ArrayRef<size_t> indices) { dataset.get_batch(indices); };
 template <class D>
-concept GivesSamples = requires(D& dataset, size_t index) {
-  dataset.get(index);
-};
+concept GivesSamples = requires(D& dataset, size_t index) { dataset.get(index); };
 template <class D>
-concept HasSubscript = requires(D& dataset, size_t index) {
-  dataset[index];
-};
+concept HasSubscript = requires(D& dataset, size_t index) { dataset[index]; };
 template <class D>
-concept HasSize = requires(const D& dataset) {
-  dataset.size();
-};
+concept HasSize = requires(const D& dataset) { dataset.size(); };
 template <class D>
-concept GivesTorchStream = requires(D& dataset, size_t count) {
-  dataset.get_batch(count);
-};
+concept GivesTorchStream = requires(D& dataset, size_t count) { dataset.get_batch(count); };
 
 template <class T>
 struct without_optional {
@@ -57,8 +45,8 @@ struct without_optional<std::optional<T>> {
 }  // namespace detail
 
 template <class D>
-concept MapStyleDataset = detail::HasSize<D> &&
-    (detail::GivesBatches<D> || detail::GivesTorchBatches<D> || detail::GivesSamples<D> || detail::HasSubscript<D>);
+concept MapStyleDataset = detail::HasSize<D> && (detail::GivesBatches<D> || detail::GivesTorchBatches<D> ||
+                                                 detail::GivesSamples<D> || detail::HasSubscript<D>);
 
 template <class D>
 concept IterableDataset = !MapStyleDataset<D> && (std::ranges::input_range<D> || detail::GivesTorchStream<D>);

@@ -9,6 +9,7 @@ namespace accelerate::data {
 /// Whether there is a GPU to copy to.
 bool can_pin_memory();
 
+/// A copy in page-locked memory.
 at::Tensor pinned(const at::Tensor& tensor);
 
 }  // namespace accelerate::data

@@ -40,6 +40,7 @@ class Reader : public DataSource {
                                    std::shared_ptr<EpochEnd> end) const = 0;
 };
 
+/// Reads a data set of any kind and makes batches of one type.
 template <Dataset D, class BatchT>
 class DatasetReader : public Reader<BatchT> {
  public:

@@ -18,13 +18,14 @@ struct Type {
   int bits;
 };
 // The reference writer sorts by the position in this list, from the back.
-constexpr std::array kTypes = {Type{"BOOL", 8},   Type{"U8", 8},      Type{"I8", 8},   Type{"F8_E5M2", 8}, Type{"F8_E4M3", 8},
-                               Type{"I16", 16},   Type{"U16", 16},    Type{"F16", 16}, Type{"BF16", 16},   Type{"I32", 32},
-                               Type{"U32", 32},   Type{"F32", 32},    Type{"C64", 64}, Type{"F64", 64},    Type{"I64", 64},
-                               Type{"U64", 64}};
+constexpr std::array kTypes = {Type{"BOOL", 8},    Type{"U8", 8},   Type{"I8", 8},   Type{"F8_E5M2", 8},
+                               Type{"F8_E4M3", 8}, Type{"I16", 16}, Type{"U16", 16}, Type{"F16", 16},
+                               Type{"BF16", 16},   Type{"I32", 32}, Type{"U32", 32}, Type{"F32", 32},
+                               Type{"C64", 64},    Type{"F64", 64}, Type{"I64", 64}, Type{"U64", 64}};
 
 size_t position_of(std::string_view dtype) {
-  auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& candidate) { return candidate.name == dtype; });
+  auto type =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& candidate) { return candidate.name == dtype; });
   if (type == kTypes.end()) fail("safetensors: the type '", dtype, "' is not known");
   return static_cast<size_t>(type - kTypes.begin());
 }
@@ -48,7 +49,8 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
   uint64_t position = 0;
   for (const auto& entry : entries) {
     if (entry.begin != position || entry.end < entry.begin) {
-      fail(source, ": the bytes of '", entry.name, "' are at ", entry.begin, " to ", entry.end, "; they should begin at ", position);
+      fail(source, ": the bytes of '", entry.name, "' are at ", entry.begin, " to ", entry.end,
+           "; they should begin at ", position);
     }
     if (entry.end - entry.begin != bytes_of(entry, source)) {
       fail(source, ": '", entry.name, "' has ", entry.end - entry.begin, " bytes, but its shape and type ask for ",
@@ -97,7 +99,8 @@ uint64_t safetensors_header_bytes(std::string_view first_bytes, uint64_t file_by
   if (first_bytes.size() < sizeof(length)) fail(source, ": ", file_bytes, " bytes are too few for a safetensors file");
   std::memcpy(&length, first_bytes.data(), sizeof(length));
   if (length > kMaxHeaderBytes || length > file_bytes - sizeof(length)) {
-    fail(source, ": its header claims ", length, " bytes of a file of ", file_bytes, "; this is not a safetensors file, or it is cut off");
+    fail(source, ": its header claims ", length, " bytes of a file of ", file_bytes,
+         "; this is not a safetensors file, or it is cut off");
   }
   return length;
 }
@@ -121,9 +124,10 @@ SafetensorsHeader decode_safetensors_header(std::string_view prefix, uint64_t fi
   } catch (const nlohmann::json::exception& error) {
     fail(source, ": its header is not what a safetensors file has: ", error.what());
   }
-  std::sort(header.entries.begin(), header.entries.end(), [](const SafetensorsEntry& left, const SafetensorsEntry& right) {
-    return std::tie(left.begin, left.end) < std::tie(right.begin, right.end);
-  });
+  std::sort(header.entries.begin(), header.entries.end(),
+            [](const SafetensorsEntry& left, const SafetensorsEntry& right) {
+              return std::tie(left.begin, left.end) < std::tie(right.begin, right.end);
+            });
   check_layout(header.entries, file_bytes - sizeof(length) - length, source);
   return header;
 }

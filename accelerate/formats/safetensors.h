@@ -1,7 +1,7 @@
 #pragma once
 
-// The header of a safetensors file: which tensors it holds and where their bytes are. The file is 8 bytes of length (little
-// endian), that many bytes of JSON, then the tensors' bytes without gaps.
+// The header of a safetensors file: which tensors it holds and where their bytes are. The file is 8 bytes of length
+// (little endian), that many bytes of JSON, then the tensors' bytes without gaps.
 
 #include <cstdint>
 #include <map>
@@ -33,8 +33,9 @@ void layout_safetensors(std::vector<SafetensorsEntry>& entries);
 /// The length and the JSON, padded to a multiple of 8 bytes; byte for byte what the reference writer makes of it.
 std::string encode_safetensors_header(const SafetensorsHeader& header);
 
-/// Reads the first bytes of a file of `file_bytes` bytes: `prefix` holds at least the length and the JSON. Throws Error naming
-/// `source` unless every tensor lies inside the file, has as many bytes as its shape says, and none overlaps or leaves a gap.
+/// Reads the first bytes of a file of `file_bytes` bytes: `prefix` holds at least the length and the JSON. Throws Error
+/// naming `source` unless every tensor lies inside the file, has as many bytes as its shape says, and none overlaps or
+/// leaves a gap.
 SafetensorsHeader decode_safetensors_header(std::string_view prefix, uint64_t file_bytes, const std::string& source);
 
 /// Length of the header's JSON from the first 8 bytes; throws Error when it does not fit into the file.

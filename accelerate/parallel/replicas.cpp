@@ -5,8 +5,8 @@
 #include <optional>
 #include <sstream>
 
-#include <torch/csrc/distributed/c10d/logger.hpp>
 #include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/logger.hpp>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"

@@ -12,6 +12,7 @@
 
 namespace accelerate::tensors {
 
+/// Collects values as bytes.
 class ArchiveWriter {
  public:
   template <class T>
@@ -50,6 +51,7 @@ class ArchiveReader {
 template <class T>
 concept Archivable = !std::is_pointer_v<T>;
 
+/// The value as bytes.
 template <class T>
 std::string pack(const T& value) {
   ArchiveWriter writer;
@@ -57,6 +59,7 @@ std::string pack(const T& value) {
   return writer.take();
 }
 
+/// The value that pack() made these bytes of.
 template <class T>
 T unpack(std::string_view bytes) {
   T value{};
@@ -81,7 +84,8 @@ void ArchiveWriter::write(const T& value) {
     write(value.has_value());
     if (value) write(*value);
   } else {
-    static_assert(detail::Range<T>, "an object of this type cannot be sent to other ranks: give its struct a tensor_fields function");
+    static_assert(detail::Range<T>,
+                  "an object of this type cannot be sent to other ranks: give its struct a tensor_fields function");
     write(static_cast<uint64_t>(std::ranges::distance(value)));
     for (const auto& part : value) write(static_cast<std::ranges::range_value_t<T>>(part));
   }

@@ -71,13 +71,18 @@ namespace detail {
 template <class T>
 consteval bool holds_tensors() {
   using Plain = std::remove_cvref_t<T>;
-  if constexpr (std::is_same_v<Plain, at::Tensor> || HasFields<Plain>) return true;
-  else if constexpr (Tuple<Plain>) return []<size_t... I>(std::index_sequence<I...>) {
-    return (holds_tensors<std::tuple_element_t<I, Plain>>() || ...);
-  }(std::make_index_sequence<std::tuple_size_v<Plain>>());
-  else if constexpr (is_optional<Plain>) return holds_tensors<typename Plain::value_type>();
-  else if constexpr (Range<Plain>) return holds_tensors<std::ranges::range_value_t<Plain>>();
-  else return false;
+  if constexpr (std::is_same_v<Plain, at::Tensor> || HasFields<Plain>)
+    return true;
+  else if constexpr (Tuple<Plain>)
+    return []<size_t... I>(std::index_sequence<I...>) {
+      return (holds_tensors<std::tuple_element_t<I, Plain>>() || ...);
+    }(std::make_index_sequence<std::tuple_size_v<Plain>>());
+  else if constexpr (is_optional<Plain>)
+    return holds_tensors<typename Plain::value_type>();
+  else if constexpr (Range<Plain>)
+    return holds_tensors<std::ranges::range_value_t<Plain>>();
+  else
+    return false;
 }
 
 }  // namespace detail
@@ -86,7 +91,8 @@ consteval bool holds_tensors() {
 template <class T>
 constexpr bool holds_tensors = detail::holds_tensors<T>();
 
-/// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` where the nest is const).
+/// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` where the
+/// nest is const).
 template <class T, class Visit>
 void for_each_tensor(T& nest, Visit&& visit) {
   using Plain = std::remove_const_t<T>;
@@ -144,6 +150,7 @@ T slice_tensors(const T& nest, int64_t begin, int64_t end) {
   return map_tensors(nest, [&](const at::Tensor& tensor) { return tensor.slice(0, begin, end); });
 }
 
+/// at::cat, kept out of this header.
 at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, int64_t dim);
 
 /// Joins nests of one structure along `dim`, tensor by tensor. Leaves that are not tensors come from the first.

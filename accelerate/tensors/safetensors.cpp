@@ -18,18 +18,18 @@ namespace accelerate::tensors {
 namespace {
 
 constexpr std::array<std::pair<at::ScalarType, std::string_view>, 13> kTypes = {{{at::kFloat, "F32"},
-                                                                                {at::kHalf, "F16"},
-                                                                                {at::kBFloat16, "BF16"},
-                                                                                {at::kDouble, "F64"},
-                                                                                {at::kLong, "I64"},
-                                                                                {at::kInt, "I32"},
-                                                                                {at::kShort, "I16"},
-                                                                                {at::kChar, "I8"},
-                                                                                {at::kByte, "U8"},
-                                                                                {at::kBool, "BOOL"},
-                                                                                {at::kComplexFloat, "C64"},
-                                                                                {at::kFloat8_e4m3fn, "F8_E4M3"},
-                                                                                {at::kFloat8_e5m2, "F8_E5M2"}}};
+                                                                                 {at::kHalf, "F16"},
+                                                                                 {at::kBFloat16, "BF16"},
+                                                                                 {at::kDouble, "F64"},
+                                                                                 {at::kLong, "I64"},
+                                                                                 {at::kInt, "I32"},
+                                                                                 {at::kShort, "I16"},
+                                                                                 {at::kChar, "I8"},
+                                                                                 {at::kByte, "U8"},
+                                                                                 {at::kBool, "BOOL"},
+                                                                                 {at::kComplexFloat, "C64"},
+                                                                                 {at::kFloat8_e4m3fn, "F8_E4M3"},
+                                                                                 {at::kFloat8_e5m2, "F8_E5M2"}}};
 
 std::string_view name_of(at::ScalarType type, const std::string& tensor) {
   for (const auto& [scalar_type, name] : kTypes) {

@@ -14,9 +14,9 @@ namespace accelerate::tensors {
 
 using TensorList = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// Writes the tensors to `path`, through a file beside it that takes its name when it is complete. The bytes are those of the
-/// reference writer, metadata {"format": "pt"} included. Throws Error naming the path when it cannot be written, and for
-/// types the format does not have.
+/// Writes the tensors to `path`, through a file beside it that takes its name when it is complete. The bytes are those
+/// of the reference writer, metadata {"format": "pt"} included. Throws Error naming the path when it cannot be written,
+/// and for types the format does not have.
 void save_safetensors(const TensorList& tensors, const std::filesystem::path& path,
                       const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
 

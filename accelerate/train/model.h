@@ -17,8 +17,8 @@
 namespace accelerate::train {
 
 /// A module with the call that training needs around it: buffers kept in step, autocasting, outputs back in float32.
-/// `model(x)` and `model->forward(x)` are that call, for any signature of `forward`; `*model` is the module itself. Copies
-/// are the same model.
+/// `model(x)` and `model->forward(x)` are that call, for any signature of `forward`; `*model` is the module itself.
+/// Copies are the same model.
 template <class M>
 class Model {
  public:

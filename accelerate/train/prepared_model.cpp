@@ -10,7 +10,8 @@ void PreparedModel::before_forward() {
   if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
 }
 
-SyncScope::SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> models) : kind_(kind), models_(std::move(models)) {
+SyncScope::SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> models)
+    : kind_(kind), models_(std::move(models)) {
   count(+1);
 }
 

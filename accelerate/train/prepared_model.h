@@ -1,6 +1,7 @@
 #pragma once
 
-// What the library keeps for a model that prepare() has seen: its replicas on other ranks and the precision it computes in.
+// What the library keeps for a model that prepare() has seen: its replicas on other ranks and the precision it computes
+// in.
 
 #include <memory>
 #include <optional>
@@ -23,7 +24,8 @@ class PreparedModel {
   };
 
   /// `replicas` may be null: a model that is only evaluated.
-  PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::Replicas> replicas, Options options)
+  PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::Replicas> replicas,
+                Options options)
       : module_(std::move(module)), replicas_(std::move(replicas)), options_(options) {}
 
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }
@@ -47,8 +49,8 @@ class PreparedModel {
   bool forward_synchronizes_ = true;
 };
 
-/// While it lives, gradients of the models stay local (Pause) or are averaged in the next backward whatever the forward said
-/// (Trigger). Scopes nest; one without models does nothing.
+/// While it lives, gradients of the models stay local (Pause) or are averaged in the next backward whatever the forward
+/// said (Trigger). Scopes nest; one without models does nothing.
 class [[nodiscard]] SyncScope {
  public:
   enum class Kind { Pause, Trigger };

@@ -1,5 +1,5 @@
-// The image example in bf16: the model computes in half precision inside, parameters and outputs stay in float32. Look for
-// `mixed_precision`.
+// The image example in bf16: the model computes in half precision inside, parameters and outputs stay in float32. Look
+// for `mixed_precision`.
 //
 //   build/bin/accelerate launch --num_processes 2 build/bin/mixed_precision --quick
 //
@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   auto test_images = read_fashion_mnist("t10k", 10000);
   accelerate::DataLoader train_batches(accelerate::TensorDataset(train_images.pixels, train_images.labels),
                                        {.batch_size = arguments.batch_size, .shuffle = true});
-  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels), {.batch_size = 256});
+  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels),
+                                      {.batch_size = 256});
 
   ConvNet net;
   torch::optim::AdamW adamw(net->parameters(), arguments.learning_rate);
@@ -46,7 +47,8 @@ int main(int argc, char** argv) {
       num_correct += correct.sum().item<int64_t>();
       num_seen += correct.size(0);
     }
-    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen, "pictures");
+    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen,
+                      "pictures");
   }
   accelerator.end_training();
 }

@@ -1,6 +1,6 @@
-// The image example with a confusion matrix over all processes: predictions are gathered without the samples that were repeated
-// to fill the last batch, each process counts a share of them, and the counts are added up. Look for `gather_for_metrics` of
-// a pair, `split_between_processes` and `reduce`.
+// The image example with a confusion matrix over all processes: predictions are gathered without the samples that were
+// repeated to fill the last batch, each process counts a share of them, and the counts are added up. Look for
+// `gather_for_metrics` of a pair, `split_between_processes` and `reduce`.
 //
 //   build/bin/accelerate launch --num_processes 2 build/bin/multi_process_metrics --quick
 //
@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
   auto test_images = read_fashion_mnist("t10k", 10000);
   accelerate::DataLoader train_batches(accelerate::TensorDataset(train_images.pixels, train_images.labels),
                                        {.batch_size = arguments.batch_size, .shuffle = true});
-  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels), {.batch_size = 256});
+  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels),
+                                      {.batch_size = 256});
 
   ConvNet net;
   torch::optim::AdamW adamw(net->parameters(), arguments.learning_rate);
@@ -53,7 +54,8 @@ int main(int argc, char** argv) {
     }
     auto all = accelerator.reduce(confusion, "sum");
     accelerator.print("shirts taken for T-shirts:", all[6][0].item<int64_t>(), "of", all[6].sum().item<int64_t>());
-    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen, "pictures");
+    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen,
+                      "pictures");
   }
   accelerator.end_training();
 }

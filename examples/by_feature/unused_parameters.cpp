@@ -1,6 +1,6 @@
-// The image example with a network of which a step uses only a part: one of two output layers, taken in turn. Ranks have to be
-// told that parameters may stay without a gradient, otherwise the step ends with an error that names them. Look for
-// `find_unused_parameters`.
+// The image example with a network of which a step uses only a part: one of two output layers, taken in turn. Ranks
+// have to be told that parameters may stay without a gradient, otherwise the step ends with an error that names them.
+// Look for `find_unused_parameters`.
 //
 //   build/bin/accelerate launch --num_processes 2 build/bin/unused_parameters --quick
 //
@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   auto test_images = read_fashion_mnist("t10k", 10000);
   accelerate::DataLoader train_batches(accelerate::TensorDataset(train_images.pixels, train_images.labels),
                                        {.batch_size = arguments.batch_size, .shuffle = true});
-  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels), {.batch_size = 256});
+  accelerate::DataLoader test_batches(accelerate::TensorDataset(test_images.pixels, test_images.labels),
+                                      {.batch_size = 256});
 
   TwoHeads net;
   torch::optim::AdamW adamw(net->parameters(), arguments.learning_rate);
@@ -64,7 +65,8 @@ int main(int argc, char** argv) {
       num_correct += correct.sum().item<int64_t>();
       num_seen += correct.size(0);
     }
-    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen, "pictures");
+    accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen,
+                      "pictures");
   }
   accelerator.end_training();
 }

@@ -16,7 +16,8 @@ const std::string kDirectory = "/usr/share/datasets/fashion-mnist/";
 torch::Tensor read_idx(const std::string& name, std::vector<int64_t> sizes) {
   auto path = kDirectory + name;
   std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
-  if (!file) throw std::runtime_error("cannot read " + path + "; install the data with: apt-get install dataset-fashion-mnist");
+  if (!file)
+    throw std::runtime_error("cannot read " + path + "; install the data with: apt-get install dataset-fashion-mnist");
   auto bytes = torch::empty(sizes, torch::kByte);
   gzseek(file.get(), static_cast<z_off_t>(4 + 4 * (sizes.size() > 1 ? 3 : 1)), SEEK_SET);
   auto count = static_cast<unsigned>(bytes.numel());

@@ -1,7 +1,7 @@
 #pragma once
 
-// The data and the network of the image examples: Fashion-MNIST, 70,000 grey pictures of clothes in ten classes, from Debian's
-// package dataset-fashion-mnist.
+// The data and the network of the image examples: Fashion-MNIST, 70,000 grey pictures of clothes in ten classes, from
+// Debian's package dataset-fashion-mnist.
 
 #include <string>
 
@@ -14,8 +14,8 @@ struct Images {
   torch::Tensor labels;  // [n], int64
 };
 
-/// The first `num_samples` pictures of "train" (60,000) or "t10k" (10,000). Throws a std::runtime_error that names the package to
-/// install when the files are not there.
+/// The first `num_samples` pictures of "train" (60,000) or "t10k" (10,000). Throws a std::runtime_error that names the
+/// package to install when the files are not there.
 Images read_fashion_mnist(const std::string& part, int64_t num_samples);
 
 /// Two convolutions and two linear layers, 206,922 parameters.

@@ -32,7 +32,9 @@ TORCH_MODULE(Net);
 
 struct TwoInputs : torch::nn::Module {
   TwoInputs() { linear = register_module("linear", torch::nn::Linear(4, 4)); }
-  std::tuple<torch::Tensor, int> forward(torch::Tensor x, torch::Tensor y, bool swap) { return {linear(swap ? y : x), 7}; }
+  std::tuple<torch::Tensor, int> forward(torch::Tensor x, torch::Tensor y, bool swap) {
+    return {linear(swap ? y : x), 7};
+  }
   torch::nn::Linear linear{nullptr};
 };
 
@@ -277,7 +279,8 @@ TEST_CASE("an unused parameter is named in the same step, and allowed when asked
     auto model = accelerator.prepare(Net());
     accelerator.backward((*model).first(torch::randn({2, 4})).sum());
   };
-  CHECK_THROWS_WITH_AS(ranks::run_ranks(2, [&](comm::Group&) { train(false); }), doctest::Contains("second.weight"), Error);
+  CHECK_THROWS_WITH_AS(ranks::run_ranks(2, [&](comm::Group&) { train(false); }), doctest::Contains("second.weight"),
+                       Error);
   tests::run_ranks(2, [&](comm::Group&) { train(true); });
 }
 
@@ -368,8 +371,8 @@ TEST_CASE("the state dict has Python's order, no prefix, and is saved by the mai
   Accelerator accelerator;
   auto model = accelerator.prepare(torch::nn::Sequential(torch::nn::Linear(2, 2), torch::nn::BatchNorm1d(2)));
   auto state = accelerator.get_state_dict(model);
-  CHECK(state.keys() == std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
-                                                 "1.num_batches_tracked"});
+  CHECK(state.keys() == std::vector<std::string>{"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
+                                                 "1.running_var", "1.num_batches_tracked"});
   auto path = std::string(ACCELERATE_BINARY_DIR) + "/state.safetensors";
   accelerator.save(state, path);
   CHECK(tensors::load_safetensors(path).size() == 7);

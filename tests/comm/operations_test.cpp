@@ -15,7 +15,6 @@
 using namespace accelerate;
 using namespace accelerate::comm;
 
-
 namespace {
 
 double seconds_of(const std::function<void()>& body) {
@@ -64,7 +63,8 @@ TEST_CASE("reduce sums, averages, takes the maximum or does nothing, and never c
     CHECK(reduce(tensor, group, "none").is_same(tensor));
     CHECK(torch::equal(reduce(tensor, group, "sum", 0.5), torch::tensor({2.0, 3.0})));
     CHECK(tensor[0].item<double>() == 1.0 + 2.0 * group.rank());
-    CHECK_THROWS_WITH_AS(reduce(torch::ones({1}, torch::kLong), group, "mean"), doctest::Contains("has no mean"), Error);
+    CHECK_THROWS_WITH_AS(reduce(torch::ones({1}, torch::kLong), group, "mean"), doctest::Contains("has no mean"),
+                         Error);
     CHECK_THROWS_WITH_AS(reduce(tensor, group, "median"), doctest::Contains("'median'"), Error);
   });
 }
@@ -97,8 +97,8 @@ TEST_CASE("pad_across_processes fills up to the longest, before or after the dat
 TEST_CASE("a gather of shapes or types that do not fit is an error on every rank, debug mode or not") {
   tests::run_ranks(2, [](Group& group) {
     auto seconds = seconds_of([&] {
-      CHECK_THROWS_WITH_AS(gather(torch::ones({1, group.rank() + 1}), group), doctest::Contains("Process 1: gather Float [1, 2]"),
-                           Error);
+      CHECK_THROWS_WITH_AS(gather(torch::ones({1, group.rank() + 1}), group),
+                           doctest::Contains("Process 1: gather Float [1, 2]"), Error);
     });
     CHECK(seconds < 1.0);
     auto type = group.rank() == 0 ? torch::kLong : torch::kFloat;
@@ -119,8 +119,10 @@ TEST_CASE("debug mode turns a mismatch of shape, type, operation or order into a
     mismatch([&] { reduce(torch::ones({1}, group.rank() ? torch::kLong : torch::kFloat), group, "sum"); });
     mismatch([&] { group.rank() ? group.barrier() : (void)gather(torch::ones({1}), group); });
     mismatch([&] {
-      if (group.rank()) gather_object(std::vector<int>{1}, group);
-      else reduce(torch::ones({1}), group);
+      if (group.rank())
+        gather_object(std::vector<int>{1}, group);
+      else
+        reduce(torch::ones({1}), group);
     });
     CHECK(torch::equal(reduce(torch::ones({1}), group, "sum"), torch::full({1}, 2.0)));
   });
@@ -132,7 +134,8 @@ TEST_CASE("a rank that does not come is named when the time is up") {
     PartialState state({.timeout = std::chrono::seconds(2)});
     if (everyone.rank() == 0) {
       CHECK_THROWS_WITH_AS(state.group().barrier("the end of the epoch"),
-                           doctest::Contains("the end of the epoch failed after 2 s; these ranks did not take part: 1"), Error);
+                           doctest::Contains("the end of the epoch failed after 2 s; these ranks did not take part: 1"),
+                           Error);
     }
     everyone.barrier();
   });

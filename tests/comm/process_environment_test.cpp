@@ -37,8 +37,11 @@ TEST_CASE("without a launcher a process is alone") {
 }
 
 TEST_CASE("every launcher's variables tell the rank") {
-  CHECK(place(read({{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}})) ==
-        Place{3, 4, 1, 2});
+  CHECK(place(read({{"RANK", "3"},
+                    {"WORLD_SIZE", "4"},
+                    {"LOCAL_RANK", "1"},
+                    {"LOCAL_WORLD_SIZE", "2"},
+                    {"MASTER_ADDR", "a"}})) == Place{3, 4, 1, 2});
   CHECK(place(read({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}})) ==
         Place{1, 2, 1, 2});
   CHECK(place(read({{"OMPI_COMM_WORLD_RANK", "1"},
@@ -93,8 +96,8 @@ TEST_CASE("only rank 0 takes the launcher's socket, and torchrun's agent hosts i
 TEST_CASE("variables that contradict each other are named") {
   CHECK_THROWS_WITH_AS(read({{"RANK", "2"}, {"WORLD_SIZE", "2"}}), doctest::Contains("RANK is 2"), Error);
   CHECK_THROWS_WITH_AS(read({{"RANK", "two"}, {"WORLD_SIZE", "2"}}), doctest::Contains("'two'"), Error);
-  CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}}), doctest::Contains("MASTER_ADDR"),
-                       Error);
+  CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}}),
+                       doctest::Contains("MASTER_ADDR"), Error);
   CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "2"}, {"LOCAL_WORLD_SIZE", "2"}}),
                        doctest::Contains("LOCAL_RANK"), Error);
 }

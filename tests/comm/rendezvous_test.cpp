@@ -47,7 +47,12 @@ TEST_CASE("ranks that differ in world size are refused, both values named") {
 }
 
 TEST_CASE("two processes that claim one rank are refused") {
-  expect_refusal(3, [](int rank) { if (rank == 2) setenv("RANK", "1", 1); }, "two processes claim rank 1");
+  expect_refusal(
+      3,
+      [](int rank) {
+        if (rank == 2) setenv("RANK", "1", 1);
+      },
+      "two processes claim rank 1");
 }
 
 TEST_CASE("a port in use is named before anything starts") {
@@ -66,6 +71,7 @@ TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
   }();
   auto limit = std::chrono::milliseconds(300);
   CHECK_THROWS_WITH_AS(wait_until_reachable("127.0.0.1", free_port, limit), doctest::Contains("refused"), Error);
-  CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit), doctest::Contains("not resolved"), Error);
+  CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit),
+                       doctest::Contains("not resolved"), Error);
   CHECK(local_address_towards("127.0.0.1") == "127.0.0.1");
 }

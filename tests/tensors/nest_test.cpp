@@ -95,7 +95,8 @@ TEST_CASE("a batch finds its tensors by name and says which names there are") {
 }
 
 TEST_CASE("what is packed unpacks to the same") {
-  using Object = std::tuple<int, double, std::string, std::vector<std::string>, std::map<std::string, int64_t>, Batch, bool>;
+  using Object =
+      std::tuple<int, double, std::string, std::vector<std::string>, std::map<std::string, int64_t>, Batch, bool>;
   Object object{-3, 0.5, "text", {"a", ""}, {{"k", 9}}, Batch{{"x", torch::arange(4).to(torch::kBFloat16)}}, true};
   auto back = tensors::unpack<Object>(tensors::pack(object));
   CHECK(std::get<0>(back) == -3);

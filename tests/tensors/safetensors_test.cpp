@@ -31,7 +31,8 @@ TEST_CASE("tensors of all types come back from a safetensors file") {
   auto loaded = tensors::load_safetensors(path);
   REQUIRE(loaded.size() == list.size());
   for (const auto& [name, tensor] : list) {
-    auto found = std::find_if(loaded.begin(), loaded.end(), [&, key = name](const auto& item) { return item.first == key; });
+    auto found =
+        std::find_if(loaded.begin(), loaded.end(), [&, key = name](const auto& item) { return item.first == key; });
     REQUIRE(found != loaded.end());
     CHECK((found->second.scalar_type() == tensor.scalar_type()));
     CHECK(torch::equal(found->second, tensor));
@@ -57,7 +58,8 @@ TEST_CASE("a safetensors file has the bytes of the reference writer") {
       << "import torch, safetensors.torch as s\n"
          "one = lambda n, t: torch.ones(n, dtype=t)\n"
          "s.save_file({'w': torch.arange(6).float().reshape(2, 3), 'ids': torch.arange(3), 'half': one(5, torch.half),"
-         " 'flag': one(3, torch.bool), 'bf': one(2, torch.bfloat16), 'd': one(1, torch.double), 'u8': one(1, torch.uint8),"
+         " 'flag': one(3, torch.bool), 'bf': one(2, torch.bfloat16), 'd': one(1, torch.double), 'u8': one(1, "
+         "torch.uint8),"
          " 'i8': one(1, torch.int8), 'i16': one(1, torch.int16), 'i32': one(1, torch.int32),"
          " '\xc3\xa9 name': torch.zeros(1)}, '"
       << theirs << "', metadata={'format': 'pt'})\n";
@@ -74,7 +76,8 @@ TEST_CASE("a file that is not whole is refused with its name") {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes.substr(0, size);
     CHECK_THROWS_WITH_AS(tensors::load_safetensors(path), doctest::Contains("cut.safetensors"), Error);
   }
-  CHECK_THROWS_WITH_AS(tensors::load_safetensors(scratch("absent.safetensors")), doctest::Contains("absent.safetensors"), Error);
+  CHECK_THROWS_WITH_AS(tensors::load_safetensors(scratch("absent.safetensors")),
+                       doctest::Contains("absent.safetensors"), Error);
   CHECK_THROWS_WITH_AS(tensors::save_safetensors({}, "/nowhere/x.safetensors"), doctest::Contains("/nowhere"), Error);
 }
 
