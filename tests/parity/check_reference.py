@@ -1,16 +1,18 @@
-"""Writes a topic's reference again from the real packages and compares it with the committed one.
+"""Writes a topic's reference again from the real packages and compares it with the committed one: exactly, or, where the
+reference says "tolerance", with floats as close as that.
 
 Usage: check_reference.py TOPIC_FOLDER OUTPUT.json
 """
 
 import json
+import math
 import os
 import subprocess
 import sys
 
 
-def first_difference(old, new, path="reference"):
-    """Says where two values differ first, or nothing if they are equal. Numbers are compared exactly."""
+def first_difference(old, new, tolerance, path="reference"):
+    """Says where two values differ first, or nothing if they are equal."""
     if isinstance(old, dict) and isinstance(new, dict):
         if old.keys() != new.keys():
             return f"{path}: the keys {sorted(old.keys() ^ new.keys())} are on one side only"
@@ -21,8 +23,10 @@ def first_difference(old, new, path="reference"):
         pairs = [(f"{path}[{index}]", *pair) for index, pair in enumerate(zip(old, new))]
     else:
         same = type(old) is type(new) and (old == new or (old != old and new != new))
+        if type(old) is type(new) is float:
+            same = same or math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance)
         return None if same else f"{path}: {old!r} is committed, {new!r} was written now"
-    return next(filter(None, (first_difference(a, b, place) for place, a, b in pairs)), None)
+    return next(filter(None, (first_difference(a, b, tolerance, place) for place, a, b in pairs)), None)
 
 
 def main():
@@ -32,7 +36,8 @@ def main():
     os.makedirs(os.path.dirname(output), exist_ok=True)
     subprocess.run([sys.executable, os.path.join(topic, "make_reference.py"), output], check=True)
     with open(os.path.join(topic, "reference.json")) as committed, open(output) as written:
-        difference = first_difference(json.load(committed), json.load(written))
+        old = json.load(committed)
+        difference = first_difference(old, json.load(written), old.get("tolerance", 0) if isinstance(old, dict) else 0)
     if difference:
         sys.exit(f"{topic}: upstream no longer gives the committed reference\n{difference}")
 
