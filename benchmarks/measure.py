@@ -1,0 +1,150 @@
+"""Runs the two sides of a benchmark in turn and says how many times better ours is.
+
+A side is a command that prints one line of JSON: `work` (steps, samples), `wall_seconds` and `cpu_seconds` for it, `losses` by which
+both sides prove that they computed the same, and `resident_bytes`. Sides of several ranks are started together, with the
+variables that torchrun sets.
+"""
+
+import dataclasses
+import json
+import os
+import random
+import resource
+import socket
+import statistics
+import subprocess
+import time
+
+TIMEOUT_SECONDS = 300
+LOSS_TOLERANCE = 1e-5  # relative
+FOREIGN_LIMIT = 0.05  # share of the machine that others may use during a pair
+
+
+class BenchmarkFailure(Exception):
+    pass
+
+
+@dataclasses.dataclass
+class Run:
+    """What one run of a side gave: the slowest rank's time, everyone's CPU time, the mean of their memory."""
+
+    work: int
+    wall: float
+    cpu: float
+    resident: float
+    losses: list
+    foreign: float  # share of the machine's CPU that was used by others meanwhile
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _busy_seconds():
+    with open("/proc/stat") as file:
+        user, nice, system, _, _, irq, softirq, *_ = map(int, file.readline().split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def _children_seconds():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _rank_environment(rank, num_processes, port):
+    environment = os.environ | {"ACCELERATE_USE_CPU": "1", "OMP_NUM_THREADS": "1"}
+    if num_processes == 1:
+        return environment
+    return environment | {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(num_processes),
+        "LOCAL_WORLD_SIZE": str(num_processes),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "GLOO_SOCKET_IFNAME": "lo",
+    }
+
+
+def run_side(command, num_processes=1):
+    """Starts `command` on every rank, waits for all, and returns the Run."""
+    port = _free_port()
+    busy, own, began = _busy_seconds(), _children_seconds(), time.monotonic()
+    ranks = [
+        subprocess.Popen(
+            command,
+            env=_rank_environment(rank, num_processes, port),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(num_processes)
+    ]
+    results = []
+    try:
+        for rank in ranks:
+            output, errors = rank.communicate(timeout=TIMEOUT_SECONDS)
+            if rank.returncode != 0:
+                raise BenchmarkFailure(f"{' '.join(command)} ended with {rank.returncode}:\n{errors[-2000:]}")
+            results.append(json.loads(output.strip().splitlines()[-1]))
+    except subprocess.TimeoutExpired:
+        raise BenchmarkFailure(f"{' '.join(command)} took longer than {TIMEOUT_SECONDS} s") from None
+    finally:
+        for rank in ranks:
+            rank.kill()
+            rank.wait()
+    machine = (time.monotonic() - began) * os.cpu_count()
+    foreign = (_busy_seconds() - busy) - (_children_seconds() - own)
+    return Run(
+        work=results[0]["work"],
+        wall=max(result["wall_seconds"] for result in results),
+        cpu=sum(result["cpu_seconds"] for result in results),
+        resident=statistics.mean(result["resident_bytes"] for result in results),
+        losses=[loss for result in results for loss in result["losses"]],
+        foreign=max(0.0, foreign / machine),
+    )
+
+
+def check_parity(ours, peer):
+    """Speed counts only where both sides computed the same."""
+    if ours.work != peer.work or len(ours.losses) != len(peer.losses):
+        raise BenchmarkFailure(
+            f"not the same work: {ours.work} with {len(ours.losses)} losses, the peer {peer.work} with {len(peer.losses)}"
+        )
+    for index, (mine, theirs) in enumerate(zip(ours.losses, peer.losses)):
+        if abs(mine - theirs) > LOSS_TOLERANCE * max(abs(theirs), 1e-8):
+            raise BenchmarkFailure(f"loss {index} is {mine!r}, the peer's {theirs!r}: the sides do not compute the same")
+
+
+def measure_pair(ours, peer, ours_first, num_processes):
+    first, second = (ours, peer) if ours_first else (peer, ours)
+    runs = {id(side): run_side(side, num_processes) for side in (first, second)}
+    mine, theirs = runs[id(ours)], runs[id(peer)]
+    check_parity(mine, theirs)
+    return mine, theirs
+
+
+def disturbed(pair):
+    return max(run.foreign for run in pair) > FOREIGN_LIMIT
+
+
+def measure_pairs(ours, peer, pairs, num_processes=1):
+    """Pairs of Runs, ours and the peer's, taking turns at being first. Pairs that others disturbed are measured again, up to
+    as many times in all as there are pairs."""
+    measured, repeats = [], 0
+    while len(measured) < pairs:
+        pair = measure_pair(ours, peer, len(measured) % 2 == 0, num_processes)
+        if disturbed(pair) and repeats < pairs:
+            repeats += 1
+            continue
+        measured.append(pair)
+    return measured
+
+
+def median_with_interval(values, resamples=2000):
+    """Median and its 95 % interval by bootstrap."""
+    generator = random.Random(0)
+    medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(resamples))
+    return statistics.median(values), medians[int(0.025 * resamples)], medians[int(0.975 * resamples) - 1]

@@ -1,0 +1,126 @@
+"""The benchmarks: what runs on each side, what is read from it, and the ratio we want to reach."""
+
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Callable
+
+SOURCE = pathlib.Path(__file__).resolve().parent
+BUILD = SOURCE.parent / "build"
+
+
+def program(name, *arguments):
+    """A C++ side: build/bin/bench_<name>."""
+    return [str(BUILD / "bin" / f"bench_{name}"), *map(str, arguments)]
+
+
+def script(name, *arguments):
+    """A Python side: benchmarks/python/<name>.py."""
+    return [sys.executable, str(SOURCE / "python" / f"{name}.py"), *map(str, arguments)]
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    peer_name: str
+    unit: str
+    ours: Callable  # commands, given whether the run is a quick one
+    peer: Callable
+    value: Callable  # the figure of a Run, in `unit`
+    limit: Callable | None = None  # a side that does the least that any implementation has to
+    target: float | None = None
+    num_processes: int = 1
+    higher_is_better: bool = False
+
+    def better(self, ours, peer):
+        return ours / peer if self.higher_is_better else peer / ours
+
+
+def microseconds_per_step(run):
+    return run.wall / run.work * 1e6
+
+
+def samples_per_second(run):
+    return run.work / run.wall
+
+
+def mebibytes(run):
+    return run.resident / 2**20
+
+
+def step_counts(quick):
+    return ("--steps", 200 if quick else 2000)
+
+
+def step_row(name, peer_name, peer_options, **more):
+    return Row(
+        name=name,
+        peer_name=peer_name,
+        unit="us/step",
+        ours=lambda quick: program("training_step", *step_counts(quick)),
+        peer=lambda quick: script("training_step", *step_counts(quick), *peer_options),
+        value=microseconds_per_step,
+        **more,
+    )
+
+
+def loader_row(name, workers, *our_options, target=None):
+    def arguments(quick):
+        return "--workers", workers, "--epochs", 1 if quick else 3
+
+    return Row(
+        name=name,
+        peer_name="torch DataLoader",
+        unit="samples/s",
+        ours=lambda quick: program("data_loader", *arguments(quick), *our_options),
+        peer=lambda quick: script("data_loader", *arguments(quick)),
+        limit=lambda quick: program("data_loader", *arguments(quick), "--bare"),
+        value=samples_per_second,
+        higher_is_better=True,
+        target=target,
+    )
+
+
+def optimizer_row(name, shape):
+    def arguments(quick):
+        return "--shape", shape, "--steps", 5 if quick else 40
+
+    return Row(
+        name=f"AdamW step, {name}",
+        peer_name="torch::optim::AdamW (C++)",
+        unit="us/step",
+        ours=lambda quick: program("optimizer_step", *arguments(quick)),
+        peer=lambda quick: program("optimizer_step", *arguments(quick), "--plain"),
+        limit=lambda quick: program("optimizer_step", *arguments(quick), "--copy"),
+        value=microseconds_per_step,
+        target=3,
+    )
+
+
+def bare(quick):
+    return program("training_step", "--bare", *step_counts(quick))
+
+
+ROWS = [
+    step_row("small-model step, 1 process", "Accelerate", (), limit=bare, target=2),
+    step_row("small-model step, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), limit=bare),
+    step_row("small-model step, 2 processes", "Accelerate", (), num_processes=2),
+    step_row("small-model step, 2 processes, tuned", "Accelerate, fused, static graph", ("--tuned",), num_processes=2),
+    loader_row("TensorDataset loader, 0 workers", 0, target=5),
+    loader_row("TensorDataset loader, 2 workers", 2, target=5),
+    loader_row("loader of single samples, 0 workers", 0, "--one_by_one"),
+    loader_row("loader of single samples, 2 workers", 2, "--one_by_one"),
+    optimizer_row("21M weights in 20 tensors", "large"),
+    optimizer_row("0.5M weights in 150 tensors", "small"),
+    Row(
+        name="resident memory per rank, 2 processes",
+        peer_name="Accelerate",
+        unit="MiB",
+        ours=lambda quick: program("training_step", "--steps", 100),
+        peer=lambda quick: script("training_step", "--steps", 100),
+        limit=lambda quick: program("training_step", "--bare", "--steps", 100),
+        value=mebibytes,
+        target=2,
+        num_processes=2,
+    ),
+]
