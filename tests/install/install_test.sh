@@ -61,11 +61,10 @@ case $way in
     rm -rf "$(dirname "$(cat "$area/moved_to")")" "$area/moved_to"
     ;;
   add_subdirectory | FetchContent)
-    # The same flags as in the build directory, so that the compiler cache has everything already.
     options=(-DACCELERATE_FROM="$way" -DACCELERATE_CLONE="$clone" -DACCELERATE_WARNINGS_AS_ERRORS=ON)
-    if [[ $way == FetchContent && -z ${ACCELERATE_TEST_FULL:-} ]]; then
+    if [[ -z ${ACCELERATE_TEST_FULL:-} ]]; then
       configure_consumer "${options[@]}"
-      echo "short form: configured, not built; the build is the same as that of add_subdirectory"
+      echo "short form: configured, not built; 'make test-full' compiles the whole library again and runs the program"
     else
       build_consumer "${options[@]}"
       runs "$work/build/train"
