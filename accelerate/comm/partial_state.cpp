@@ -1,5 +1,6 @@
 #include "accelerate/comm/partial_state.h"
 
+#include <csignal>
 #include <map>
 #include <mutex>
 
@@ -49,6 +50,13 @@ void choose_num_threads(const ProcessEnvironment& process) {
   at::set_num_threads(std::max(1, physical_cores() / process.local_world_size));
 }
 
+/// A peer that is gone shall be an error that names it, not a signal that ends this rank without a word.
+void ignore_broken_pipes() {
+  struct sigaction action{};
+  sigaction(SIGPIPE, nullptr, &action);
+  if (action.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
+}
+
 /// The job's store, opened once per process: rank 0's server has to outlive every meeting of the ranks.
 c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   static auto* stores = new std::map<std::pair<std::string, int>, c10::intrusive_ptr<c10d::Store>>();
@@ -65,6 +73,7 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   connection.local_address =
       process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
 
+  ignore_broken_pipes();
   auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
   auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
