@@ -1,8 +1,8 @@
 """Runs the two sides of a benchmark in turn and says how many times better ours is.
 
-A side is a command that prints one line of JSON: `work` (steps, samples), `wall_seconds` and `cpu_seconds` for it, `losses` by which
-both sides prove that they computed the same, and `resident_bytes`. Sides of several ranks are started together, with the
-variables that torchrun sets.
+A side is a command that prints one line of JSON: `work` (steps, samples), `wall_seconds` and `cpu_seconds` for it,
+`losses` by which both sides prove that they computed the same, and `resident_bytes`. Sides of several ranks are started
+together, with the variables that torchrun sets.
 """
 
 import dataclasses
@@ -110,12 +110,11 @@ def run_side(command, num_processes=1):
 def check_parity(ours, peer):
     """Speed counts only where both sides computed the same."""
     if ours.work != peer.work or len(ours.losses) != len(peer.losses):
-        raise BenchmarkFailure(
-            f"not the same work: {ours.work} with {len(ours.losses)} losses, the peer {peer.work} with {len(peer.losses)}"
-        )
+        mine, theirs = f"{ours.work} with {len(ours.losses)} losses", f"{peer.work} with {len(peer.losses)}"
+        raise BenchmarkFailure(f"the sides did not do the same work: ours {mine}, the peer {theirs}")
     for index, (mine, theirs) in enumerate(zip(ours.losses, peer.losses)):
         if abs(mine - theirs) > LOSS_TOLERANCE * max(abs(theirs), 1e-8):
-            raise BenchmarkFailure(f"loss {index} is {mine!r}, the peer's {theirs!r}: the sides do not compute the same")
+            raise BenchmarkFailure(f"the sides do not agree: loss {index} is {mine!r}, the peer's {theirs!r}")
 
 
 def measure_pair(ours, peer, ours_first, num_processes):
@@ -131,8 +130,8 @@ def disturbed(pair):
 
 
 def measure_pairs(ours, peer, pairs, num_processes=1):
-    """Pairs of Runs, ours and the peer's, taking turns at being first. Pairs that others disturbed are measured again, up to
-    as many times in all as there are pairs."""
+    """Pairs of Runs, ours and the peer's, taking turns at being first. Pairs that others disturbed are measured again,
+    up to as many times in all as there are pairs."""
     measured, repeats = [], 0
     while len(measured) < pairs:
         pair = measure_pair(ours, peer, len(measured) % 2 == 0, num_processes)

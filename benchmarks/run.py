@@ -1,8 +1,11 @@
-"""Measures the library against Python's Accelerate on the same libtorch, in one run. Usage: run.py [--quick] [--only NAME]
+"""Measures the library against Python's Accelerate on the same libtorch, in one run.
 
-Prints a table and writes build/bench.json: a list of objects with name, ours, peer, peer_name, limit, unit, ratio (how many times
-better than the peer; above 1 is better) and target, beside the interval of the ratio, the ratio of CPU times and the
-conditions of the measurement. A benchmark whose two sides compute different things gets no number and fails the run.
+    run.py [--quick] [--only NAME] [--pairs N]
+
+Prints a table and writes build/bench.json: a list of objects with name, ours, peer, peer_name, limit, unit, ratio (how
+many times better than the peer; above 1 is better) and target, beside the interval of the ratio, the ratio of CPU times
+and the conditions of the measurement. A benchmark whose two sides compute different things gets no number and fails the
+run.
 """
 
 import argparse
@@ -82,7 +85,8 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
-COLUMNS = ("{:<38}", "{:<30}", "{:>10}", "{:>10}", "{:>10}", "{:<10}", "{:>7}", "{:>15}", "{:>7}", "{:>6}", "{}")
+HEADINGS = ("benchmark", "against", "ours", "peer", "limit", "unit", "ratio", "95 %", "CPU", "target", "verdict")
+COLUMNS = ("{:<38}", "{:<30}", "{:>10}", "{:>10}", "{:>10}", "{:<10}", "{:>7}", "{:>11}", "{:>7}", "{:>6}", "{}")
 
 
 def table_line(*cells):
@@ -123,12 +127,7 @@ def main():
     rows = [row for row in ROWS if options.only is None or options.only in row.name]
     if not rows:
         sys.exit(f"no benchmark is called '{options.only}'; there are: {', '.join(row.name for row in ROWS)}")
-    print(
-        table_line(
-            "benchmark", "against", "ours", "peer", "limit", "unit", "ratio", "95 % interval", "CPU", "target", "verdict"
-        ),
-        flush=True,
-    )
+    print(table_line(*HEADINGS), flush=True)
     results = []
     for row in rows:
         results.append(measure(row, pairs, options.quick))
