@@ -3,7 +3,7 @@
 //   build/bin/cv_example                                             one process
 //   build/bin/accelerate launch --num_processes 2 build/bin/cv_example       two
 //
-// Expect an accuracy of about 0.90 after two epochs, printed once.
+// Expect an accuracy of about 0.87 after two epochs, printed once.
 
 #include <accelerate/accelerate.h>
 
