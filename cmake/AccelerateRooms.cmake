@@ -1,5 +1,5 @@
-# A room is a folder below accelerate/ with one question to answer (ARCHITECTURE.md). Each becomes an object library, so
-# that a test links just the rooms it is about; the library is all of them together.
+# A room is a folder below accelerate/ or transformers/ with one question to answer (ARCHITECTURE.md). Each becomes an
+# object library, so that a test links just the rooms it is about; the shared library is all of its rooms together.
 
 function(accelerate_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
@@ -9,11 +9,15 @@ function(accelerate_warnings target)
   endif()
 endfunction()
 
-# accelerate_room(name [TORCH] SOURCES ... HEADERS ... [LIBRARIES ...])
+# accelerate_room(name [TORCH] [LIBRARY library] SOURCES ... HEADERS ... [LIBRARIES ...])
+# A room of the shared library `accelerate`, or of the one that LIBRARY names.
 function(accelerate_room name)
-  cmake_parse_arguments(ROOM "TORCH" "" "SOURCES;HEADERS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "TORCH" "LIBRARY" "SOURCES;HEADERS;LIBRARIES" ${ARGN})
   if(ROOM_TORCH AND NOT ACCELERATE_TORCH)
     return()
+  endif()
+  if(NOT ROOM_LIBRARY)
+    set(ROOM_LIBRARY accelerate)
   endif()
   set(target accelerate_${name})
   add_library(${target} OBJECT ${ROOM_SOURCES})
@@ -29,7 +33,35 @@ function(accelerate_room name)
   set_target_properties(${target} PROPERTIES
     ACCELERATE_HEADERS "${ROOM_HEADERS}"
     ACCELERATE_LIBRARIES "${ROOM_LIBRARIES}")
-  set_property(GLOBAL APPEND PROPERTY ACCELERATE_ROOMS ${name})
+  set_property(GLOBAL APPEND PROPERTY ACCELERATE_ROOMS_OF_${ROOM_LIBRARY} ${name})
+endfunction()
+
+# accelerate_library(name [EXCEPT rooms...])
+# The shared library lib<name>.so of the rooms that were made for it.
+function(accelerate_library name)
+  cmake_parse_arguments(LIBRARY "" "" "EXCEPT" ${ARGN})
+  get_property(rooms GLOBAL PROPERTY ACCELERATE_ROOMS_OF_${name})
+  list(REMOVE_ITEM rooms ${LIBRARY_EXCEPT})
+
+  add_library(${name} SHARED)
+  add_library(accelerate::${name} ALIAS ${name})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} PUBLIC torch PRIVATE Threads::Threads)
+  foreach(room IN LISTS rooms)
+    get_target_property(headers accelerate_${room} ACCELERATE_HEADERS)
+    get_target_property(libraries accelerate_${room} ACCELERATE_LIBRARIES)
+    target_sources(${name}
+      PRIVATE $<TARGET_OBJECTS:accelerate_${room}>
+      PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:${libraries}>)
+  endforeach()
+
+  # While the version is 0.y every minor version may change the interface, so both numbers are part of the soname.
+  set_target_properties(${name} PROPERTIES
+    LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()
 
 # accelerate_test(name [TORCH] SOURCES ... ROOMS ... [LIBRARIES ...] [TIMEOUT seconds])
