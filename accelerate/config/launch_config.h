@@ -1,0 +1,77 @@
+#pragma once
+
+// What a configuration file says: the keys of Python Accelerate's file, each absent or given.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace accelerate::config {
+
+/// A value inside a section: nothing (null), a flag, a number, a text, or a list of texts.
+using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
+
+/// The keys below one of the `..._config` keys.
+using Section = std::map<std::string, Value>;
+
+/// A place in a file, counted from 1.
+struct Position {
+  int line = 0;
+  int column = 0;
+};
+
+/// The settings of a job. A key that the file does not have is empty; what then holds is for the reader to decide.
+struct LaunchConfig {
+  std::optional<std::string> compute_environment = std::nullopt;  // LOCAL_MACHINE or AMAZON_SAGEMAKER
+  std::optional<std::string> distributed_type = std::nullopt;     // NO, MULTI_CPU, MULTI_GPU, ...
+  std::optional<std::string> mixed_precision = std::nullopt;      // no, fp16, bf16 or fp8
+  std::optional<bool> use_cpu = std::nullopt;
+  std::optional<bool> debug = std::nullopt;
+  std::optional<int64_t> num_processes = std::nullopt;  // of all machines together; -1: to be given at launch
+  std::optional<int64_t> machine_rank = std::nullopt;
+  std::optional<int64_t> num_machines = std::nullopt;
+  std::optional<std::string> gpu_ids = std::nullopt;  // "all" or "0,2"
+  std::optional<std::string> main_process_ip = std::nullopt;
+  std::optional<int64_t> main_process_port = std::nullopt;
+  std::optional<std::string> rdzv_backend = std::nullopt;  // static, c10d, ...
+  std::optional<bool> same_network = std::nullopt;
+  std::optional<std::string> main_training_function = std::nullopt;
+  std::optional<bool> enable_cpu_affinity = std::nullopt;
+  Section fp8_config = {};
+  Section deepspeed_config = {};
+  Section fsdp_config = {};
+  Section parallelism_config = {};
+  Section megatron_lm_config = {};
+  Section mpirun_config = {};                               // mpirun_hostfile
+  std::optional<std::string> downcast_bf16 = std::nullopt;  // yes or no
+  std::optional<std::string> tpu_name = std::nullopt;
+  std::optional<std::string> tpu_zone = std::nullopt;
+  std::optional<bool> tpu_use_cluster = std::nullopt;
+  std::optional<bool> tpu_use_sudo = std::nullopt;
+  std::optional<std::string> command_file = std::nullopt;
+  std::optional<std::vector<std::string>> commands = std::nullopt;
+  std::optional<std::vector<std::string>> tpu_vm = std::nullopt;
+  std::optional<std::vector<std::string>> tpu_env = std::nullopt;
+  Section dynamo_config = {};  // dynamo_backend, dynamo_mode, dynamo_use_fullgraph, ...
+
+  std::filesystem::path file = {};                 // that this was read from; empty for one made in memory
+  std::map<std::string, Position> positions = {};  // of each key given; "dynamo_config.dynamo_mode" inside a section
+  std::vector<std::string> upgrades = {};          // a sentence for each thing an older version wrote differently
+
+  /// "file:line" of a key, as the origin of a value in messages; empty when the file does not have it.
+  std::string origin(const std::string& key) const;
+};
+
+/// The file that is read when none is named: $HF_HOME/accelerate/default_config.yaml, where HF_HOME is by default
+/// $XDG_CACHE_HOME/huggingface and that ~/.cache/huggingface. It need not exist.
+std::filesystem::path default_config_file();
+
+/// Reads YAML, or JSON when the name ends in .json; what older versions wrote is upgraded on the way. Throws Error with
+/// one line per mistake, each as file:line:column and its remedy.
+LaunchConfig read_launch_config(const std::filesystem::path& path);
+
+}  // namespace accelerate::config
