@@ -1,26 +1,12 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "accelerate/base/nearest_name.h"
 
 namespace accelerate::cli {
 
 namespace {
-
-/// Number of letters to insert, remove or replace to make one word of the other.
-size_t edit_distance(std::string_view left, std::string_view right) {
-  std::vector<size_t> row(right.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (char letter : left) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < right.size(); ++j) {
-      size_t replaced = diagonal + (letter != right[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
 
 std::vector<std::string> flag_names(const CLI::App& app) {
   std::vector<std::string> names;
@@ -50,13 +36,6 @@ Flag parse_flag_word(const std::string& word) {
 }
 
 }  // namespace
-
-std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
-  auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& left, const auto& right) {
-    return edit_distance(word, left) < edit_distance(word, right);
-  });
-  return nearest != names.end() && edit_distance(word, *nearest) <= 2 ? *nearest : "";
-}
 
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments) {
   SplitCommandLine line;

@@ -3,7 +3,6 @@
 // What all commands do with their command line.
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -27,8 +26,5 @@ struct SplitCommandLine {
 /// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-'
 /// and '_' are the same. Throws UsageError for an unknown flag, naming the nearest known one.
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments);
-
-/// The name nearest to `word` if it looks like a slip of the finger (at most two letters off), or nothing.
-std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace accelerate::cli

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/nearest_name.h"
 #include "accelerate/base/version.h"
 #include "accelerate/launch/program.h"
 #include "cli/command_line.h"

@@ -54,13 +54,3 @@ TEST_CASE("an unknown flag is named together with the nearest known one") {
   CHECK_THROWS_WITH_AS(split({"-x"}), doctest::Contains("unknown flag -x"), UsageError);
   CHECK_THROWS_WITH_AS(split({"--name"}), "--name needs a value", UsageError);
 }
-
-TEST_CASE("the nearest name is at most two letters off") {
-  Words names = {"launch", "config", "env"};
-  CHECK(nearest_name("lanch", names) == "launch");
-  CHECK(nearest_name("launhc", names) == "launch");
-  CHECK(nearest_name("cofnig", names) == "config");
-  CHECK(nearest_name("launch", names) == "launch");
-  CHECK(nearest_name("train_model", names) == "");
-  CHECK(nearest_name("x", {}) == "");
-}

@@ -1,0 +1,34 @@
+#include "accelerate/base/nearest_name.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace accelerate {
+
+namespace {
+
+/// Number of letters to insert, remove or replace to make one word of the other.
+size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<size_t> row(right.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (char letter : left) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < right.size(); ++j) {
+      size_t replaced = diagonal + (letter != right[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, replaced});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
+  auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& left, const auto& right) {
+    return edit_distance(word, left) < edit_distance(word, right);
+  });
+  return nearest != names.end() && edit_distance(word, *nearest) <= 2 ? *nearest : "";
+}
+
+}  // namespace accelerate
