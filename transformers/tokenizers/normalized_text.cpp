@@ -1,0 +1,81 @@
+#include "transformers/tokenizers/normalized_text.h"
+
+#include "transformers/tokenizers/utf8.h"
+
+namespace transformers::tokenizers {
+
+void NormalizedText::reset(std::string_view original, uint32_t begin) {
+  text_ = original;
+  spans_.clear();
+  begin_ = begin;
+}
+
+Span NormalizedText::span_at(size_t position) const {
+  if (!spans_.empty()) return spans_[position];
+  size_t first = position;
+  while (is_continuation(text_[first])) --first;
+  return {static_cast<uint32_t>(begin_ + first), static_cast<uint32_t>(begin_ + first + character_bytes(text_[first]))};
+}
+
+Span NormalizedText::origin(size_t begin, size_t end) const {
+  if (!spans_.empty()) return {spans_[begin].begin, spans_[end - 1].end};
+  while (is_continuation(text_[begin])) --begin;
+  while (end < text_.size() && is_continuation(text_[end])) ++end;
+  return {static_cast<uint32_t>(begin_ + begin), static_cast<uint32_t>(begin_ + end)};
+}
+
+Rewrite::Rewrite(NormalizedText& text)
+    : target_(text),
+      source_(text.text_),
+      written_(text.next_storage_),
+      spans_(text.next_spans_),
+      same_places_(text.spans_.empty()) {
+  written_.clear();
+  spans_.clear();
+}
+
+void Rewrite::keep(size_t bytes) {
+  if (same_places_ && written_.size() != position_) store_spans();
+  if (!same_places_) {
+    for (size_t index = position_; index < position_ + bytes; ++index) spans_.push_back(target_.span_at(index));
+  }
+  written_.append(source_.substr(position_, bytes));
+  position_ += bytes;
+}
+
+void Rewrite::replace(size_t bytes, std::string_view with) {
+  bool in_place = with.size() == bytes && written_.size() == position_ && character_bytes(with[0]) == bytes &&
+                  character_bytes(source_[position_]) == bytes;
+  if (same_places_ && in_place) {
+    written_.append(with);
+  } else {
+    append(with, target_.span_at(position_));
+  }
+  position_ += bytes;
+}
+
+void Rewrite::insert(std::string_view text) {
+  append(text, position_ == 0 ? Span{target_.begin_, target_.begin_} : target_.span_at(position_ - 1));
+}
+
+void Rewrite::finish() {
+  if (!done()) keep(source_.size() - position_);
+  if (same_places_ && written_.size() != position_) store_spans();  // the end was removed
+  target_.storage_.swap(written_);
+  target_.spans_.swap(spans_);
+  target_.text_ = target_.storage_;
+}
+
+void Rewrite::append(std::string_view text, Span span) {
+  if (same_places_) store_spans();
+  written_.append(text);
+  spans_.insert(spans_.end(), text.size(), span);
+}
+
+void Rewrite::store_spans() {
+  same_places_ = false;
+  spans_.reserve(source_.size() + source_.size() / 8);
+  for (size_t index = 0; index < written_.size(); ++index) spans_.push_back(target_.span_at(index));
+}
+
+}  // namespace transformers::tokenizers

@@ -1,0 +1,61 @@
+#include "transformers/tokenizers/utf8.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace transformers::tokenizers {
+
+namespace {
+
+constexpr uint64_t kHighBits = 0x8080808080808080;
+
+/// Length of the ASCII text at the start, in whole words of 8 bytes.
+size_t ascii_words(std::string_view text) {
+  size_t position = 0;
+  for (uint64_t word = 0; position + sizeof(word) <= text.size(); position += sizeof(word)) {
+    std::memcpy(&word, text.data() + position, sizeof(word));
+    if (word & kHighBits) break;
+  }
+  return position;
+}
+
+/// Length of the character at the start of `text`, or 0 when there is none: cut short, overlong, a surrogate or too
+/// large.
+size_t checked_character_bytes(std::string_view text) {
+  auto first = static_cast<unsigned char>(text[0]);
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  size_t bytes = character_bytes(text[0]);
+  if (text.size() < bytes) return 0;
+  for (size_t index = 1; index < bytes; ++index) {
+    if (!is_continuation(text[index])) return 0;
+  }
+  char32_t character = first_character(text);
+  bool possible = bytes == 2 || (bytes == 3 ? character >= 0x800 && (character < 0xD800 || character > 0xDFFF)
+                                            : character >= 0x10000 && character <= 0x10FFFF);
+  return possible ? bytes : 0;
+}
+
+}  // namespace
+
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !is_continuation(byte); }));
+}
+
+bool is_ascii(std::string_view text) {
+  size_t checked = ascii_words(text);
+  return std::all_of(text.begin() + checked, text.end(), [](char byte) { return byte >= 0; });
+}
+
+std::optional<size_t> find_broken_utf8(std::string_view text) {
+  for (size_t position = 0; position < text.size();) {
+    position += ascii_words(text.substr(position));
+    if (position == text.size()) break;
+    size_t bytes = checked_character_bytes(text.substr(position));
+    if (bytes == 0) return position;
+    position += bytes;
+  }
+  return std::nullopt;
+}
+
+}  // namespace transformers::tokenizers
