@@ -1,0 +1,59 @@
+#include "transformers/tokenizers/description.h"
+
+#include "accelerate/base/error.h"
+#include "transformers/tokenizers/utf8.h"
+
+namespace transformers::tokenizers {
+
+using accelerate::fail;
+
+namespace {
+
+std::string shown(const nlohmann::json& value) {
+  constexpr size_t kShownBytes = 60;
+  std::string text = value.dump();
+  return text.size() <= kShownBytes ? text : text.substr(0, kShownBytes) + "...";
+}
+
+}  // namespace
+
+std::string component_type(const nlohmann::json& description, std::string_view family) {
+  auto type = description.is_object() ? description.find("type") : description.end();
+  if (type == description.end() || !type->is_string()) {
+    fail("the ", family, " is ", shown(description), "; it must be an object with a 'type'");
+  }
+  return type->get<std::string>();
+}
+
+void fail_unknown_type(std::string_view family, std::string_view type, std::initializer_list<std::string_view> known) {
+  std::string names;
+  for (auto name : known) names.append(names.empty() ? "" : ", ").append(name);
+  fail("the ", family, " '", type, "' is not known; it can be ", names);
+}
+
+void fail_field(const nlohmann::json& description, const char* name, std::string_view expected) {
+  auto type = description.value("type", std::string("a component without a type"));
+  auto found = description.find(name);
+  if (found == description.end()) fail(type, ": the field '", name, "' is missing; it must be ", expected);
+  fail(type, ": the field '", name, "' is ", shown(*found), "; it must be ", expected);
+}
+
+const nlohmann::json& list_field(const nlohmann::json& description, const char* name) {
+  auto found = description.find(name);
+  if (found == description.end() || !found->is_array()) fail_field(description, name, "a list");
+  return *found;
+}
+
+const nlohmann::json& object_field(const nlohmann::json& description, const char* name) {
+  auto found = description.find(name);
+  if (found == description.end() || !found->is_object()) fail_field(description, name, "an object");
+  return *found;
+}
+
+std::string character_field(const nlohmann::json& description, const char* name) {
+  auto text = field<std::string>(description, name);
+  if (count_characters(text) != 1) fail_field(description, name, "a text of one character");
+  return text;
+}
+
+}  // namespace transformers::tokenizers
