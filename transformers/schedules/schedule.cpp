@@ -1,0 +1,63 @@
+#include "transformers/schedules/schedule.h"
+
+#include "accelerate/base/error.h"
+
+namespace transformers::schedules {
+
+void Schedule::step() { accelerate::fail("scheduler.step(): this schedule follows a metric; call step(metric)"); }
+
+void Schedule::step(double metric) {
+  accelerate::fail("scheduler.step(", metric, "): this schedule follows no metric; call step()");
+}
+
+std::vector<double> Schedule::learning_rates() const {
+  std::vector<double> rates;
+  for (const auto& group : optimizer_.param_groups()) rates.push_back(group.options().get_lr());
+  return rates;
+}
+
+void Schedule::set_learning_rates(const std::vector<double>& rates) {
+  auto& groups = optimizer_.param_groups();
+  if (groups.size() != rates.size()) {
+    accelerate::fail("the schedule was made for ", rates.size(), " groups of parameters, and the optimizer has ",
+                     groups.size(), "; add groups before making the schedule");
+  }
+  for (size_t i = 0; i < rates.size(); ++i) groups[i].options().set_lr(rates[i]);
+}
+
+LambdaSchedule::LambdaSchedule(torch::optim::Optimizer& optimizer, Factor factor)
+    : Schedule(optimizer), factor_(std::move(factor)), base_lrs_(learning_rates()) {
+  apply();
+}
+
+void LambdaSchedule::step() {
+  ++last_epoch_;
+  apply();
+}
+
+void LambdaSchedule::apply() {
+  auto rates = base_lrs_;
+  for (double& rate : rates) rate *= factor_(last_epoch_);
+  set_learning_rates(rates);
+}
+
+ScheduleState LambdaSchedule::state_dict() const {
+  return {{"base_lrs", base_lrs_},
+          {"last_epoch", last_epoch_},
+          {"_step_count", last_epoch_ + 1},
+          {"_is_initial", false},
+          {"_get_lr_called_within_step", false},
+          {"_last_lr", learning_rates()},
+          // Python keeps the attributes of callable objects here; a plain function has none.
+          {"lr_lambdas", StateValue::List(base_lrs_.size())}};
+}
+
+void LambdaSchedule::load_state_dict(const ScheduleState& state) {
+  auto rates = base_lrs_;
+  read_state(state, "_last_lr", rates);
+  read_state(state, "base_lrs", base_lrs_);
+  read_state(state, "last_epoch", last_epoch_);
+  set_learning_rates(rates);
+}
+
+}  // namespace transformers::schedules
