@@ -10,7 +10,15 @@
 #include <variant>
 #include <vector>
 
+#include "accelerate/base/error.h"
+
 namespace accelerate::config {
+
+/// A configuration that cannot be understood; each line of the message names the place and the remedy.
+class ConfigError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A value inside a section: nothing (null), a flag, a number, a text, or a list of texts.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
@@ -31,7 +39,7 @@ struct LaunchConfig {
   std::optional<std::string> mixed_precision = std::nullopt;      // no, fp16, bf16 or fp8
   std::optional<bool> use_cpu = std::nullopt;
   std::optional<bool> debug = std::nullopt;
-  std::optional<int64_t> num_processes = std::nullopt;  // of all machines together; -1: to be given at launch
+  std::optional<int64_t> num_processes = std::nullopt;  // of all machines together
   std::optional<int64_t> machine_rank = std::nullopt;
   std::optional<int64_t> num_machines = std::nullopt;
   std::optional<std::string> gpu_ids = std::nullopt;  // "all" or "0,2"
@@ -70,8 +78,8 @@ struct LaunchConfig {
 /// $XDG_CACHE_HOME/huggingface and that ~/.cache/huggingface. It need not exist.
 std::filesystem::path default_config_file();
 
-/// Reads YAML, or JSON when the name ends in .json; what older versions wrote is upgraded on the way. Throws Error with
-/// one line per mistake, each as file:line:column and its remedy.
+/// Reads YAML, or JSON when the name ends in .json; what older versions wrote is upgraded on the way. Throws
+/// ConfigError with one line per mistake, each as file:line:column and its remedy.
 LaunchConfig read_launch_config(const std::filesystem::path& path);
 
 }  // namespace accelerate::config

@@ -1,0 +1,177 @@
+#include "accelerate/config/assign.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "accelerate/base/nearest_name.h"
+#include "accelerate/config/scalar.h"
+
+namespace accelerate::config {
+
+namespace {
+
+std::string describe(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::Null:
+      return "nothing";
+    case Node::Kind::Text:
+      return (node.quoted ? "the text '" : "'") + node.text.substr(0, 80) + "'";
+    case Node::Kind::List:
+      return "a list";
+    case Node::Kind::Map:
+      return "a map";
+  }
+  return "";
+}
+
+[[noreturn]] void refuse(const Key& key, const Node& node, const std::string& remedy) {
+  throw ValueError(node.position, key.name + " is " + describe(node) + "; " + remedy);
+}
+
+std::string join(const std::vector<std::string>& words, const std::string& last_divider) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? last_divider : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+bool read_flag(const Key& key, const Node& node) {
+  auto flag = as_flag(node);
+  if (!flag) refuse(key, node, node.quoted ? "write true or false without quotes" : "it can be true or false");
+  return *flag;
+}
+
+int64_t read_integer(const Key& key, const Node& node) {
+  auto number = as_integer(node);
+  if (!number) refuse(key, node, "it has to be a whole number" + std::string(node.quoted ? " without quotes" : ""));
+  if (*number < key.minimum) refuse(key, node, "it has to be at least " + std::to_string(key.minimum));
+  if (*number > key.maximum) refuse(key, node, "it can be at most " + std::to_string(key.maximum));
+  return *number;
+}
+
+std::string read_text(const Key& key, const Node& node) {
+  if (node.kind != Node::Kind::Text) refuse(key, node, "it has to be a text");
+  const auto& choices = key.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
+  if (choices == std::vector<std::string>{"yes", "no"} && as_flag(node)) return *as_flag(node) ? "yes" : "no";
+  auto nearest = nearest_name(node.text, choices);
+  refuse(key, node, "it can be " + join(choices, " or ") + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
+std::vector<std::string> read_list(const Key& key, const Node& node) {
+  if (node.kind != Node::Kind::List) refuse(key, node, "it has to be a list");
+  std::vector<std::string> texts;
+  for (const auto& item : node.items) {
+    if (item.kind != Node::Kind::Text) refuse(key, item, "it has to be a list of texts");
+    texts.push_back(item.text);
+  }
+  return texts;
+}
+
+/// A key inside a section is only refused when it looks like a slip: newer versions of Python add keys here, and those
+/// of DeepSpeed and Megatron-LM are not ours to know.
+void check_section_key(const Key& section, const Node& name) {
+  if (name.kind != Node::Kind::Text) refuse(section, name, "a key has to be a word");
+  const auto& known = section.choices;
+  if (std::find(known.begin(), known.end(), name.text) != known.end()) return;
+  if (auto nearest = nearest_name(name.text, known); !nearest.empty()) {
+    throw ValueError(name.position, section.name + ": unknown key '" + name.text + "'; did you mean " + nearest + "?");
+  }
+}
+
+Section read_section(const Key& key, const Node& node) {
+  if (node.kind != Node::Kind::Map) refuse(key, node, "it has to be a section of keys and values, indented below it");
+  Section section;
+  for (size_t i = 0; i < node.keys.size(); ++i) {
+    check_section_key(key, node.keys[i]);
+    const auto& name = node.keys[i].text;
+    try {
+      if (!section.emplace(name, as_value(node.items[i])).second) {
+        throw ValueError(node.keys[i].position, key.name + ": duplicate key '" + name + "'; keep one of them");
+      }
+    } catch (const ConfigError& error) {
+      throw ValueError(node.items[i].position, key.name + ": " + name + " " + error.what());
+    }
+  }
+  return section;
+}
+
+Node plain_text(const std::string& text) { return {.kind = Node::Kind::Text, .text = text}; }
+
+/// The value of an assignment, as a file would have it.
+Node node_of(const Key& key, const std::string& text) {
+  auto node = plain_text(text);
+  bool is_list = std::holds_alternative<std::optional<std::vector<std::string>> LaunchConfig::*>(key.member);
+  if (!is_list || is_null(node)) return node;
+  node.kind = Node::Kind::List;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) node.items.push_back(plain_text(part));
+  return node;
+}
+
+void assign_in_section(LaunchConfig& config, const Key& key, const std::string& name, const std::string& value) {
+  const auto* member = std::get_if<Section LaunchConfig::*>(&key.member);
+  if (member == nullptr) throw ConfigError(key.name + " is a single value, it has no '" + name + "' inside");
+  check_section_key(key, plain_text(name));
+  auto& section = config.*(*member);
+  if (is_null(plain_text(value))) {
+    section.erase(name);
+  } else {
+    section[name] = as_value(plain_text(value));
+  }
+}
+
+}  // namespace
+
+std::string unknown_key_message(const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& key : keys()) names.push_back(key.name);
+  auto nearest = nearest_name(name, names);
+  return "unknown key '" + name.substr(0, 80) + "'" +
+         (nearest.empty() ? "; remove it, or update accelerate if a newer version wrote it"
+                          : "; did you mean " + nearest + "?");
+}
+
+void assign(LaunchConfig& config, const Key& key, const Node& node) {
+  std::visit(
+      [&](auto member) {
+        auto& target = config.*member;
+        using Target = std::remove_reference_t<decltype(target)>;
+        if (is_null(node)) {
+          target = Target();
+        } else if constexpr (std::is_same_v<Target, std::optional<bool>>) {
+          target = read_flag(key, node);
+        } else if constexpr (std::is_same_v<Target, std::optional<int64_t>>) {
+          target = read_integer(key, node);
+        } else if constexpr (std::is_same_v<Target, std::optional<std::string>>) {
+          target = read_text(key, node);
+        } else if constexpr (std::is_same_v<Target, Section>) {
+          target = read_section(key, node);
+        } else {
+          target = read_list(key, node);
+        }
+      },
+      key.member);
+}
+
+void assign_text(LaunchConfig& config, const std::string& assignment) {
+  auto equals = assignment.find('=');
+  if (equals == std::string::npos) throw ConfigError("'" + assignment + "' is no assignment; write key=value");
+  auto name = assignment.substr(0, equals), value = assignment.substr(equals + 1);
+  auto dot = name.find('.');
+  const auto* key = find_key(name.substr(0, dot));
+  if (key == nullptr) throw ConfigError(assignment + ": " + unknown_key_message(name.substr(0, dot)));
+  try {
+    if (dot != std::string::npos) {
+      assign_in_section(config, *key, name.substr(dot + 1), value);
+    } else {
+      assign(config, *key, node_of(*key, value));
+    }
+  } catch (const Error& error) {
+    throw ConfigError(assignment + ": " + error.what());
+  }
+}
+
+}  // namespace accelerate::config

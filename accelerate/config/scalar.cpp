@@ -1,0 +1,74 @@
+#include "accelerate/config/scalar.h"
+
+#include <algorithm>
+#include <charconv>
+#include <regex>
+
+namespace accelerate::config {
+
+namespace {
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+bool is_plain(const Node& node) { return node.kind == Node::Kind::Text && !node.quoted; }
+
+std::optional<double> as_number(const Node& node) {
+  // With a point, as YAML 1.1 wants it: 1e3 is a text there.
+  static const std::regex kPattern(R"([-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?)");
+  if (!is_plain(node) || !std::regex_match(node.text, kPattern)) return std::nullopt;
+  return std::stod(node.text);
+}
+
+Node plain_text(const std::string& text) { return {.kind = Node::Kind::Text, .text = text}; }
+
+}  // namespace
+
+bool is_null(const Node& node) {
+  return node.kind == Node::Kind::Null || (is_plain(node) && is_one_of(node.text, {"", "~", "null", "Null", "NULL"}));
+}
+
+std::optional<bool> as_flag(const Node& node) {
+  if (!is_plain(node)) return std::nullopt;
+  const auto& text = node.text;
+  if (is_one_of(text, {"yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})) return true;
+  if (is_one_of(text, {"no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) return false;
+  return std::nullopt;
+}
+
+std::optional<int64_t> as_integer(const Node& node) {
+  if (!is_plain(node)) return std::nullopt;
+  std::string_view digits = node.text;
+  if (digits.starts_with("+")) digits.remove_prefix(1);
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+Value as_value(const Node& node) {
+  if (is_null(node)) return std::monostate();
+  if (auto flag = as_flag(node)) return *flag;
+  if (auto integer = as_integer(node)) return *integer;
+  if (auto number = as_number(node)) return *number;
+  if (node.kind == Node::Kind::Text) return node.text;
+  if (node.kind == Node::Kind::Map) throw ConfigError("is a map; a section holds single values and lists");
+  std::vector<std::string> texts;
+  for (const auto& item : node.items) {
+    if (item.kind != Node::Kind::Text) throw ConfigError("is a list with more than texts in it");
+    texts.push_back(item.text);
+  }
+  return texts;
+}
+
+bool needs_quotes(const std::string& text) {
+  // What Python would take for a number in another notation: 0x1F, 0b1, 1_000, 1:30 (sexagesimal), .inf, a date.
+  static const std::regex kNumberLike(R"([-+.]?[0-9][0-9a-fA-Fx_:.+-]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|[=<])");
+  static const std::regex kAddress(R"([0-9]+(\.[0-9]+){2,})");
+  auto node = plain_text(text);
+  if (is_null(node) || as_flag(node) || as_integer(node) || as_number(node)) return true;
+  return std::regex_match(text, kNumberLike) && !std::regex_match(text, kAddress);
+}
+
+}  // namespace accelerate::config
