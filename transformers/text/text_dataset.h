@@ -1,0 +1,115 @@
+#pragma once
+
+// Labelled texts from TSV, CSV or JSON lines, in memory or read as they are needed.
+
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transformers/text/record_reader.h"
+
+namespace transformers::text {
+
+/// A text, or a pair of texts, and its class.
+struct LabelledText {
+  std::string text = {};
+  std::optional<std::string> text_pair = std::nullopt;
+  int64_t label = 0;
+
+  friend bool operator==(const LabelledText&, const LabelledText&) = default;
+};
+
+/// What to read of a file, and which labels are good.
+struct TextDatasetOptions {
+  Column text = "text";
+  std::optional<Column> text_pair = std::nullopt;  // the second sentence, where there are pairs
+  Column label = "label";
+  std::vector<std::string> label_names = {};        // labels in the file are these words; the first one becomes 0
+  int64_t num_labels = 0;                           // labels lie below it; 0: they may be as large as they are
+  int64_t max_rows = 0;                             // rows to read from the start; 0: all
+  bool header = true;                               // the first row of a TSV or CSV file names the columns
+  std::optional<TextFormat> format = std::nullopt;  // by the extension if not given
+};
+
+/// Reads the rows of a file once. Errors name the file and the line.
+class TextReader {
+ public:
+  explicit TextReader(const std::filesystem::path& path, TextDatasetOptions options = {});
+
+  /// The next row, nothing at the end. Throws Error for a row that is broken, a label that is not good, and a file
+  /// without rows.
+  std::optional<LabelledText> next();
+
+ private:
+  int64_t parse_label(const Record& record) const;
+
+  std::filesystem::path path_;
+  TextDatasetOptions options_;
+  std::unique_ptr<RecordReader> records_;
+  Record record_;
+  int64_t num_rows_ = 0;
+};
+
+/// All rows of a file in memory. Throws Error for everything that TextReader does.
+class TextDataset {
+ public:
+  explicit TextDataset(const std::filesystem::path& path, const TextDatasetOptions& options = {});
+  explicit TextDataset(std::vector<LabelledText> rows) : rows_(std::move(rows)) {}
+
+  size_t size() const { return rows_.size(); }
+  const LabelledText& operator[](size_t index) const { return rows_.at(index); }
+  auto begin() const { return rows_.begin(); }
+  auto end() const { return rows_.end(); }
+
+ private:
+  std::vector<LabelledText> rows_;
+};
+
+/// The same rows without holding them in memory: each walk reads the file again. An iterable data set for a DataLoader.
+class StreamedTextDataset {
+ public:
+  /// One walk over the rows.
+  class Iterator {
+   public:
+    using value_type = LabelledText;
+    using difference_type = std::ptrdiff_t;
+
+    explicit Iterator(std::unique_ptr<TextReader> reader) : reader_(std::move(reader)) { ++*this; }
+
+    const LabelledText& operator*() const { return *row_; }
+    Iterator& operator++() {
+      row_ = reader_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return !row_; }
+
+   private:
+    std::unique_ptr<TextReader> reader_;
+    std::optional<LabelledText> row_;
+  };
+
+  /// Throws Error when the file or a column is not there.
+  explicit StreamedTextDataset(std::filesystem::path path, TextDatasetOptions options = {});
+
+  Iterator begin() const { return Iterator(std::make_unique<TextReader>(path_, options_)); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  std::filesystem::path path_;
+  TextDatasetOptions options_;
+};
+
+}  // namespace transformers::text
+
+namespace transformers {
+using text::LabelledText;
+using text::StreamedTextDataset;
+using text::TextDataset;
+using text::TextDatasetOptions;
+using text::TextFormat;
+}  // namespace transformers
