@@ -1,0 +1,88 @@
+#include "accelerate/tensors/safetensors_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
+#include "accelerate/formats/safetensors.h"
+#include "accelerate/tensors/safetensors_types.h"
+
+namespace accelerate::tensors {
+
+class SafetensorsFile::Mapping {
+ public:
+  explicit Mapping(const std::filesystem::path& path) {
+    int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
+    ScopeExit close_file([&] { close(file); });
+    struct stat status{};
+    if (fstat(file, &status) != 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) fail("cannot read ", path.string(), ": it is not a file");
+    bytes_ = static_cast<uint64_t>(status.st_size);
+    if (bytes_ == 0) return;
+    // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
+    void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
+    if (start == MAP_FAILED) fail("cannot map ", path.string(), " into memory: ", std::strerror(errno));
+    start_ = static_cast<char*>(start);
+  }
+  ~Mapping() {
+    if (start_) munmap(start_, bytes_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  char* start() const { return start_; }
+  uint64_t bytes() const { return bytes_; }
+
+  /// Forgets the whole pages of a range; they can be read from the file again.
+  void give_back(uint64_t begin, uint64_t bytes) const {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    uint64_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
+    if (first < last) madvise(start_ + first, last - first, MADV_DONTNEED);
+  }
+
+ private:
+  char* start_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
+    : path_(path), mapping_(std::make_shared<Mapping>(path)) {
+  std::string_view content(mapping_->start(), mapping_->bytes());
+  auto header_bytes = formats::safetensors_header_bytes(content, content.size(), path.string());
+  const uint64_t data = sizeof(uint64_t) + header_bytes;
+  for (auto& entry : formats::decode_safetensors_header(content, content.size(), path.string()).entries) {
+    entries_.push_back({.name = std::move(entry.name),
+                        .type = scalar_type_of(entry.dtype, path.string()),
+                        .shape = std::move(entry.shape),
+                        .begin = data + entry.begin,
+                        .bytes = entry.end - entry.begin});
+  }
+}
+
+at::Tensor SafetensorsFile::view(const Entry& entry) const {
+  auto options = at::TensorOptions().dtype(entry.type);
+  if (entry.bytes == 0) return at::empty(entry.shape, options);
+  char* start = mapping_->start() + entry.begin;
+  if (reinterpret_cast<uintptr_t>(start) % c10::elementSize(entry.type) != 0) {  // a writer that did not pad the header
+    auto copy = at::empty(entry.shape, options);
+    std::memcpy(copy.mutable_data_ptr(), start, entry.bytes);
+    return copy;
+  }
+  return at::from_blob(start, entry.shape, [mapping = mapping_](void*) {}, options);
+}
+
+void SafetensorsFile::copy_into(const Entry& entry, at::Tensor& destination) const {
+  destination.copy_(view(entry));
+  mapping_->give_back(entry.begin, entry.bytes);
+}
+
+}  // namespace accelerate::tensors

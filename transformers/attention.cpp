@@ -1,0 +1,87 @@
+#include "transformers/attention.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+
+#include "accelerate/base/error.h"
+
+namespace transformers {
+
+namespace {
+
+/// True where a key may be looked at as far as padding goes, [batch, 1, 1, length]; undefined when that is everywhere.
+at::Tensor padding_of(const at::Tensor& attention_mask) {
+  if (!attention_mask.defined()) return {};
+  auto visible = attention_mask.to(at::kBool);
+  if (visible.all().item<bool>()) return {};
+  return visible.unsqueeze(1).unsqueeze(1);
+}
+
+at::Tensor positions(const at::Tensor& embeddings) {
+  return at::arange(embeddings.size(1), at::TensorOptions(at::kLong).device(embeddings.device()));
+}
+
+at::Tensor spread(const at::Tensor& mask, const at::Tensor& embeddings) {
+  auto length = embeddings.size(1);
+  return mask.expand({embeddings.size(0), 1, length, length});
+}
+
+/// One head of keys or values for each head of the query.
+at::Tensor repeat_heads(const at::Tensor& x, int64_t times) {
+  if (times == 1) return x;
+  auto repeated = x.unsqueeze(2).expand({x.size(0), x.size(1), times, x.size(2), x.size(3)});
+  return repeated.reshape({x.size(0), x.size(1) * times, x.size(2), x.size(3)});
+}
+
+}  // namespace
+
+void check_heads(int64_t hidden_size, int64_t heads) {
+  if (heads < 1 || hidden_size % heads != 0) {
+    accelerate::fail("config.json: hidden_size ", hidden_size, " cannot be divided among num_attention_heads ", heads);
+  }
+}
+
+at::Tensor split_heads(const at::Tensor& x, int64_t head_size) {
+  return x.view({x.size(0), x.size(1), -1, head_size}).transpose(1, 2);
+}
+
+at::Tensor merge_heads(const at::Tensor& x) { return x.transpose(1, 2).contiguous().view({x.size(0), x.size(2), -1}); }
+
+at::Tensor bidirectional_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings) {
+  auto mask = padding_of(attention_mask);
+  return mask.defined() ? spread(mask, embeddings) : mask;
+}
+
+at::Tensor causal_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window) {
+  auto padding = padding_of(attention_mask);
+  bool windowed = window > 0 && embeddings.size(1) >= window;
+  if (!padding.defined() && !windowed) return {};
+  auto keys = positions(embeddings), queries = keys.unsqueeze(1);
+  auto mask = keys <= queries;
+  if (windowed) mask = mask & (keys > queries - window);
+  return spread(padding.defined() ? mask & padding : mask, embeddings);
+}
+
+at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window) {
+  auto padding = padding_of(attention_mask);
+  bool windowed = embeddings.size(1) >= window;
+  if (!padding.defined() && !windowed) return {};
+  auto keys = positions(embeddings), queries = keys.unsqueeze(1);
+  auto mask = (keys - queries).abs() <= window / 2;
+  return spread(padding.defined() ? mask & padding : mask, embeddings);
+}
+
+at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
+                  AttentionOptions options) {
+  auto queries_per_key = query.size(1) / key.size(1);
+  // Where the kernel can share heads itself, it is the one that Python's Transformers takes too.
+  bool shared = queries_per_key > 1 && !mask.defined() && key.size(-1) <= 256;
+  auto repeat = shared ? 1 : queries_per_key;
+  bool causal = options.causal && !mask.defined() && query.size(2) > 1;
+  auto context = at::scaled_dot_product_attention(query, repeat_heads(key, repeat), repeat_heads(value, repeat),
+                                                  mask.defined() ? std::optional(mask) : std::nullopt, options.dropout,
+                                                  causal, options.scale, shared);
+  return merge_heads(context);
+}
+
+}  // namespace transformers

@@ -1,0 +1,40 @@
+#pragma once
+
+// What all attention layers share: heads, masks and the dot product itself.
+
+#include <ATen/core/Tensor.h>
+
+namespace transformers {
+
+/// Throws Error unless `heads` heads divide `hidden_size`.
+void check_heads(int64_t hidden_size, int64_t heads);
+
+/// [batch, length, heads * size] as [batch, heads, length, size].
+at::Tensor split_heads(const at::Tensor& x, int64_t head_size);
+
+/// The other way round.
+at::Tensor merge_heads(const at::Tensor& x);
+
+/// Which keys each query may look at, [batch, 1, length, length], from `attention_mask` [batch, length] with 0 for
+/// padding. Undefined when all may be looked at, which lets faster kernels run.
+at::Tensor bidirectional_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings);
+
+/// The same where a query sees itself and what is before it, of that only the last `window` positions when it is not 0.
+/// Undefined when attend(..., causal = true) does the same.
+at::Tensor causal_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window = 0);
+
+/// The same where a query sees at most `window` / 2 positions to each side.
+at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window);
+
+struct AttentionOptions {
+  double dropout = 0;  // of the attention's weights; give 0 in evaluation
+  double scale = 1;
+  bool causal = false;  // only where there is no mask
+};
+
+/// softmax(query · keyᵀ * scale) · value of [batch, heads, length, size]; one head of key and value may serve several
+/// of the query.
+at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
+                  AttentionOptions options);
+
+}  // namespace transformers

@@ -1,0 +1,50 @@
+#include "transformers/hub_cache.h"
+
+#include <fstream>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+
+namespace transformers {
+
+namespace {
+
+namespace fs = std::filesystem;
+using accelerate::environment_variable;
+using accelerate::fail;
+
+fs::path hub_cache() {
+  if (auto cache = environment_variable("HF_HUB_CACHE")) return *cache;
+  if (auto home = environment_variable("HF_HOME")) return fs::path(*home) / "hub";
+  if (auto cache = environment_variable("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface/hub";
+  return fs::path(environment_variable("HOME").value_or("/")) / ".cache/huggingface/hub";
+}
+
+/// "models--owner--name", as the hub client calls the folder of a repository.
+std::string folder_of(const std::string& checkpoint) {
+  std::string folder = "models--";
+  for (char letter : checkpoint) folder += letter == '/' ? std::string("--") : std::string(1, letter);
+  return folder;
+}
+
+}  // namespace
+
+fs::path find_checkpoint(const std::string& checkpoint, const std::string& revision) {
+  if (fs::is_directory(checkpoint)) return checkpoint;
+  if (fs::exists(checkpoint)) fail(checkpoint, " is a file; give the directory that holds config.json and the weights");
+
+  auto repository = hub_cache() / folder_of(checkpoint);
+  std::string commit = revision;
+  if (std::ifstream reference(repository / "refs" / revision); reference) std::getline(reference, commit);
+  auto snapshot = repository / "snapshots" / commit;
+  if (fs::is_directory(snapshot)) return snapshot;
+
+  if (fs::is_directory(repository)) {
+    fail("'", checkpoint, "' has no revision '", revision, "' in ", repository.string(),
+         "; fetch it with the Hugging Face client, or name one that is there");
+  }
+  fail("'", checkpoint, "' is neither a directory nor a checkpoint in ", hub_cache().string(),
+       "; fetch it first with the Hugging Face client, or give a directory");
+}
+
+}  // namespace transformers

@@ -1,0 +1,110 @@
+#pragma once
+
+// The layers that models are made of. Their parameters are allocated but not filled: weights come from a checkpoint,
+// and only what is missing there is drawn, so that building a model neither takes time nor touches the random
+// generator.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+namespace transformers {
+
+/// A module with parameters of its own, which knows how to fill them when no checkpoint does.
+class Layer : public torch::nn::Module {
+ public:
+  /// Fills one parameter: weights are drawn from a normal distribution with the standard deviation `range`.
+  virtual void initialize(const std::string& parameter, double range);
+};
+
+class LinearImpl : public Layer {
+ public:
+  LinearImpl(int64_t inputs, int64_t outputs, bool with_bias);
+  at::Tensor forward(const at::Tensor& x) const;
+
+  at::Tensor weight, bias;  // [outputs, inputs], [outputs] or undefined
+};
+TORCH_MODULE(Linear);
+
+/// GPT-2's form of a linear layer, whose weight is stored the other way round.
+class Conv1DImpl : public Layer {
+ public:
+  Conv1DImpl(int64_t inputs, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x) const;
+
+  at::Tensor weight, bias;  // [inputs, outputs], [outputs]
+};
+TORCH_MODULE(Conv1D);
+
+class EmbeddingImpl : public Layer {
+ public:
+  EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index);
+  at::Tensor forward(const at::Tensor& ids) const;
+  void initialize(const std::string& parameter, double range) override;
+
+  at::Tensor weight;  // [count, size]
+
+ private:
+  int64_t padding_index_;  // -1 without one
+};
+TORCH_MODULE(Embedding);
+
+class LayerNormImpl : public Layer {
+ public:
+  LayerNormImpl(int64_t size, double eps, bool with_bias);
+  at::Tensor forward(const at::Tensor& x) const;
+  void initialize(const std::string& parameter, double range) override;
+
+  at::Tensor weight, bias;
+
+ private:
+  double eps_;
+};
+TORCH_MODULE(LayerNorm);
+
+/// x / sqrt(mean(x²) + eps) * weight, computed in float whatever the type of x.
+class RMSNormImpl : public Layer {
+ public:
+  RMSNormImpl(int64_t size, double eps);
+  at::Tensor forward(const at::Tensor& x) const;
+  void initialize(const std::string& parameter, double range) override;
+
+  at::Tensor weight;
+
+ private:
+  double eps_;
+};
+TORCH_MODULE(RMSNorm);
+
+/// A part of a model. Its layers are registered under the paths that checkpoints use, such as "attention.self.query";
+/// the modules on the way exist for the names alone.
+class Block : public torch::nn::Module {
+ public:
+  using torch::nn::Module::Module;
+
+ protected:
+  Linear linear(std::string_view path, int64_t inputs, int64_t outputs, bool with_bias = true);
+  Conv1D conv1d(std::string_view path, int64_t inputs, int64_t outputs);
+  Embedding embedding(std::string_view path, int64_t count, int64_t size,
+                      std::optional<int64_t> padding_index = std::nullopt);
+  LayerNorm layer_norm(std::string_view path, int64_t size, double eps, bool with_bias = true);
+  RMSNorm rms_norm(std::string_view path, int64_t size, double eps);
+
+  /// Any module at a path; of a list, "encoder.layer.3".
+  template <class M>
+  std::shared_ptr<M> block(std::string_view path, std::shared_ptr<M> module) {
+    add(path, module);
+    return module;
+  }
+
+  at::Tensor dropout(const at::Tensor& x, double probability) const;
+
+ private:
+  void add(std::string_view path, std::shared_ptr<torch::nn::Module> module);
+};
+
+}  // namespace transformers

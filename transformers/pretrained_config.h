@@ -1,0 +1,69 @@
+#pragma once
+
+// config.json of a checkpoint: what a model is made from.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace transformers {
+
+/// The keys and values of a config.json, with all keys kept, also those that nothing here reads. Nested values are
+/// reached with dots: "rope_parameters.rope_theta".
+class PretrainedConfig {
+ public:
+  PretrainedConfig();
+  ~PretrainedConfig();
+  PretrainedConfig(const PretrainedConfig& other);
+  PretrainedConfig& operator=(const PretrainedConfig& other);
+  PretrainedConfig(PretrainedConfig&&) noexcept;
+  PretrainedConfig& operator=(PretrainedConfig&&) noexcept;
+
+  /// Reads JSON text; `source` names it in errors.
+  static PretrainedConfig from_json(std::string_view text, const std::string& source);
+
+  /// Reads config.json of a directory, or of a name in the local Hugging Face cache.
+  static PretrainedConfig from_pretrained(const std::string& checkpoint);
+
+  /// As Python writes it: keys in order, two spaces, a newline at the end.
+  std::string to_json() const;
+
+  /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type. T is int64_t,
+  /// double, bool, std::string, or a vector of int64_t or std::string.
+  template <class T>
+  std::optional<T> find(std::string_view key) const;
+
+  template <class T>
+  T get(std::string_view key, T fallback) const {
+    return find<T>(key).value_or(std::move(fallback));
+  }
+
+  /// The same for a key that has no default; throws Error when it is missing.
+  template <class T>
+  T require(std::string_view key) const;
+
+  /// Sets a key of the first level.
+  template <class T>
+  void set(std::string_view key, const T& value);
+
+  /// "bert", "llama", ...; empty when the file does not say.
+  std::string model_type() const { return get<std::string>("model_type", ""); }
+
+  /// The number of labels in id2label; 2 without it.
+  int64_t num_labels() const;
+
+  /// Gives the labels the names LABEL_0, LABEL_1, ... unless there are `count` of them already.
+  void set_num_labels(int64_t count);
+
+ private:
+  struct Values;
+  std::unique_ptr<Values> values_;
+};
+
+/// Reads the configuration of any checkpoint, as in Python.
+using AutoConfig = PretrainedConfig;
+
+}  // namespace transformers

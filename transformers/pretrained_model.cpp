@@ -1,0 +1,99 @@
+#include "transformers/pretrained_model.h"
+
+#include <fstream>
+
+#include <ATen/ops/aminmax.h>
+
+#include "accelerate/base/error.h"
+#include "transformers/gradient_checkpoint.h"
+#include "transformers/loss.h"
+#include "transformers/save_weights.h"
+
+namespace transformers {
+
+using accelerate::fail;
+
+ModelInputs ModelInputs::from(const accelerate::Batch& batch) {
+  ModelInputs inputs;
+  for (const auto& [name, tensor] : batch) {
+    if (name == "input_ids") {
+      inputs.input_ids = tensor;
+    } else if (name == "attention_mask") {
+      inputs.attention_mask = tensor;
+    } else if (name == "token_type_ids") {
+      inputs.token_type_ids = tensor;
+    } else if (name == "position_ids") {
+      inputs.position_ids = tensor;
+    } else if (name == "labels" || name == "label") {
+      inputs.labels = tensor;
+    } else {
+      fail("a model takes no '", name,
+           "'; it takes input_ids, attention_mask, token_type_ids, position_ids and labels");
+    }
+  }
+  if (!inputs.input_ids.defined()) fail("the batch has no input_ids, which a model needs");
+  return inputs;
+}
+
+void PretrainedModel::initialize(Layer& layer, const std::string&, const std::string& parameter) {
+  layer.initialize(parameter, config_.get("initializer_range", 0.02));
+}
+
+void PretrainedModel::gradient_checkpointing_enable(bool on) {
+  gradient_checkpointing_ = on;
+  for (const auto& part : modules(/*include_self=*/false)) {
+    if (auto* model = dynamic_cast<PretrainedModel*>(part.get())) model->gradient_checkpointing_enable(on);
+  }
+}
+
+at::Tensor PretrainedModel::checkpointed(const at::Tensor& x,
+                                         const std::function<at::Tensor(const at::Tensor&)>& layer) const {
+  return gradient_checkpointing_ && is_training() ? gradient_checkpoint(layer, x) : layer(x);
+}
+
+void PretrainedModel::save_pretrained(const std::filesystem::path& directory, SaveOptions options) const {
+  std::filesystem::create_directories(directory);
+  auto config = config_;
+  config.set("architectures", std::vector<std::string>{name()});
+  if (auto all = parameters(); !all.empty()) config.set("dtype", python_name_of(all.front().scalar_type()));
+  auto path = directory / "config.json";
+  std::ofstream file(path);
+  file << config.to_json();
+  file.close();
+  if (!file) fail("cannot write ", path.string());
+  save_weights(*this, directory, options.max_shard_size);
+}
+
+SequenceClassifierOutput SequenceClassificationModel::forward(const ModelInputs& inputs) {
+  auto logits = classify(inputs);
+  if (!inputs.labels.defined()) return {.loss = {}, .logits = logits};
+  return {.loss = sequence_classification_loss(logits, inputs.labels, config()), .logits = logits};
+}
+
+CausalLMOutput CausalLMModel::forward(const ModelInputs& inputs) {
+  auto logits = predict(inputs);
+  if (!inputs.labels.defined()) return {.loss = {}, .logits = logits};
+  return {.loss = causal_lm_loss(logits, inputs.labels), .logits = logits};
+}
+
+void check_inputs(const ModelInputs& inputs, int64_t vocabulary, int64_t max_length) {
+  const auto& ids = inputs.input_ids;
+  if (ids.dim() != 2) fail("input_ids should be [batch, length], not ", ids.sizes());
+  if (inputs.attention_mask.defined() && inputs.attention_mask.sizes() != ids.sizes()) {
+    fail("attention_mask is ", inputs.attention_mask.sizes(), ", but input_ids is ", ids.sizes());
+  }
+  if (max_length > 0 && ids.size(1) > max_length) {
+    fail("a text of ", ids.size(1), " tokens is longer than the ", max_length,
+         " positions of the model; truncate it when you tokenise it");
+  }
+  if (!ids.is_cpu() || ids.numel() == 0) return;  // looking at the values of a device would mean waiting for it
+  auto [smallest, largest] = at::aminmax(ids);
+  for (auto id : {smallest.item<int64_t>(), largest.item<int64_t>()}) {
+    if (id < 0 || id >= vocabulary) {
+      fail("the token ", id, " is outside the model's vocabulary of ", vocabulary,
+           "; do the tokenizer and the model belong together?");
+    }
+  }
+}
+
+}  // namespace transformers

@@ -1,0 +1,47 @@
+#pragma once
+
+// The weights of a checkpoint: where they are, and how they get into a model.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace transformers {
+
+class PretrainedModel;
+
+/// What did not fit when a model was loaded.
+struct LoadReport {
+  struct Mismatch {
+    std::string name;
+    std::vector<int64_t> checkpoint, model;  // the shapes
+  };
+  std::vector<std::string> missing;     // in the model, not in the checkpoint: newly initialised
+  std::vector<std::string> unexpected;  // in the checkpoint, not in the model: left out
+  std::vector<Mismatch> mismatched;     // of another shape: newly initialised
+
+  bool empty() const { return missing.empty() && unexpected.empty() && mismatched.empty(); }
+
+  /// A table with a line for each, layers of the same name merged.
+  std::string table() const;
+};
+
+struct LoadOptions {
+  std::optional<at::ScalarType> dtype = std::nullopt;  // not given: the type that the checkpoint has
+  bool ignore_mismatched_sizes = false;                // false: a weight of another shape is an Error
+};
+
+/// Fills the model from model.safetensors, or from the files that model.safetensors.index.json lists, of a directory.
+/// Names with or without the prefix of the base model fit, and so do the old names of LayerNorm. What is missing is
+/// initialised, in the order of the model, with the draws that Python makes.
+LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& directory, LoadOptions options);
+
+/// Initialises all weights of a model.
+void initialize_weights(PretrainedModel& model);
+
+}  // namespace transformers
