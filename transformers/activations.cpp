@@ -20,14 +20,24 @@ namespace {
 at::Tensor gelu(const at::Tensor& x) { return at::gelu(x); }
 at::Tensor gelu_tanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
 
-// Written in single operations, as in Python: the fused kernel rounds in another way.
+// Written in single operations and in Python's order: the fused kernel rounds in another way, and the order of the
+// operations decides that in which their gradients are added up.
 at::Tensor gelu_new(const at::Tensor& x) {
-  return 0.5 * x * (1.0 + at::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * at::pow(x, 3.0))));
+  auto half = 0.5 * x;
+  auto cubic = 0.044715 * at::pow(x, 3.0);
+  auto inner = std::sqrt(2.0 / std::numbers::pi) * (x + cubic);
+  return half * (1.0 + at::tanh(inner));
 }
 at::Tensor gelu_fast(const at::Tensor& x) {
-  return 0.5 * x * (1.0 + at::tanh(x * 0.7978845608 * (1.0 + 0.044715 * x * x)));
+  auto half = 0.5 * x;
+  auto scaled = x * 0.7978845608;
+  auto cubic = 0.044715 * x;
+  return half * (1.0 + at::tanh(scaled * (1.0 + cubic * x)));
 }
-at::Tensor quick_gelu(const at::Tensor& x) { return x * at::sigmoid(1.702 * x); }
+at::Tensor quick_gelu(const at::Tensor& x) {
+  auto gate = at::sigmoid(1.702 * x);
+  return x * gate;
+}
 
 const std::map<std::string, Activation, std::less<>>& known() {
   static const std::map<std::string, Activation, std::less<>> table = {

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Writes small checkpoints with random weights, and what Python's Transformers computes with them.
+
+  make_checkpoints.py DIRECTORY
+
+Each case gets a directory: checkpoint/ (what save_pretrained writes), results.safetensors (inputs, logits, loss, gradients,
+and the losses of a few training steps with dropout) and parameters.txt (the names in the order of the model).
+"""
+
+import pathlib
+import sys
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+from cases import CASES
+
+LEARNING_RATE = 0.05
+TRAINING_STEPS = 3
+
+
+def inputs_of(case, config):
+    """Ids without the padding's own, padded on the side and by the lengths that the case names."""
+    generator = torch.Generator().manual_seed(1)
+    lengths = case.lengths
+    pad = config.pad_token_id
+    first = 3 if pad is not None and pad < 3 else 0
+    ids = torch.randint(first, config.vocab_size, (len(lengths), max(lengths)), generator=generator)
+    if pad is not None:
+        ids[ids == pad] = first + 1
+    mask = torch.ones_like(ids)
+    for row, length in enumerate(lengths):
+        padding = slice(length, None) if case.padding_side == "right" else slice(0, max(lengths) - length)
+        mask[row, padding] = 0
+        if pad is not None:
+            ids[row, padding] = pad
+    inputs = {"input_ids": ids}
+    if case.with_mask:
+        inputs["attention_mask"] = mask
+    if case.token_types:
+        inputs["token_type_ids"] = torch.randint(0, 2, ids.shape, generator=generator) * mask
+    inputs["labels"] = case.make_labels(len(lengths), ids, generator)
+    return inputs
+
+
+def loss_of(model, inputs):
+    outputs = model(**inputs)
+    return outputs.loss, outputs.logits
+
+
+def write_case(case, directory):
+    torch.manual_seed(0)
+    config = case.make_config()
+    model = case.model_class(config)
+    with torch.no_grad():  # norms and biases too, which would otherwise be ones and zeros
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.2)
+    model.to(case.dtype)
+    if case.checkpoint_of_base:
+        model.base_model.save_pretrained(directory / "checkpoint")
+    else:
+        model.save_pretrained(directory / "checkpoint", max_shard_size=case.max_shard_size)
+
+    torch.manual_seed(2)
+    loading_class = case.loading_class or case.model_class
+    model = loading_class.from_pretrained(directory / "checkpoint", num_labels=config.num_labels)
+    for parameter in model.parameters():
+        # Kernels round by the alignment of the weights. What Python loads lies somewhere in the mapped file; in memory
+        # of their own the weights are aligned, as in C++.
+        parameter.data = parameter.data.clone()
+    inputs = inputs_of(case, config)
+    loss, logits = loss_of(model, inputs)
+    loss.backward()
+    results = {"input." + name: value for name, value in inputs.items()}
+    results |= {"loss": loss.detach(), "logits": logits.detach()}
+    for name, parameter in model.named_parameters():
+        if parameter.grad is not None:
+            results["gradient." + name] = parameter.grad.clone()
+
+    model.train()
+    torch.manual_seed(3)
+    losses = []
+    for _ in range(TRAINING_STEPS):
+        model.zero_grad()
+        loss, _ = loss_of(model, inputs)
+        loss.backward()
+        losses.append(loss.detach())
+        with torch.no_grad():
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    parameter.add_(parameter.grad, alpha=-LEARNING_RATE)
+    results["training_losses"] = torch.stack(losses)
+    save_file({name: value.contiguous() for name, value in results.items()}, directory / "results.safetensors")
+    (directory / "parameters.txt").write_text("".join(name + "\n" for name, _ in model.named_parameters()))
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    torch.set_num_threads(1)
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    for case in CASES:
+        directory = pathlib.Path(sys.argv[1]) / case.name
+        directory.mkdir(parents=True, exist_ok=True)
+        write_case(case, directory)
+
+
+if __name__ == "__main__":
+    main()

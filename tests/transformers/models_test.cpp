@@ -1,0 +1,126 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include <torch/torch.h>
+
+#include "accelerate/tensors/safetensors.h"
+#include "transformers/auto_model.h"
+#include "transformers/gradient_checkpoint.h"
+
+namespace transformers {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kLearningRate = 0.05;
+
+fs::path cases() { return fs::path(ACCELERATE_BINARY_DIR) / "tests/transformers/checkpoints"; }
+
+/// What Python computed for one case.
+struct Results {
+  std::map<std::string, at::Tensor> tensors;
+  accelerate::Batch inputs;
+  std::vector<std::string> parameters;
+
+  explicit Results(const fs::path& directory) {
+    for (const auto& [name, tensor] : accelerate::tensors::load_safetensors(directory / "results.safetensors")) {
+      if (name.starts_with("input.")) {
+        inputs[name.substr(6)] = tensor;
+      } else {
+        tensors[name] = tensor;
+      }
+    }
+    std::ifstream names(directory / "parameters.txt");
+    for (std::string name; std::getline(names, name);) parameters.push_back(name);
+  }
+};
+
+bool same_bits(const at::Tensor& ours, const at::Tensor& theirs) {
+  return ours.defined() && ours.scalar_type() == theirs.scalar_type() && torch::equal(ours, theirs);
+}
+
+template <class Model>
+void check_evaluation(Model& model, const Results& results) {
+  auto outputs = model->forward(results.inputs);
+  CHECK(same_bits(outputs.logits, results.tensors.at("logits")));
+  CHECK(same_bits(outputs.loss, results.tensors.at("loss")));
+  outputs.loss.backward();
+  for (const auto& item : model->named_parameters()) {
+    auto theirs = results.tensors.find("gradient." + item.key());
+    CAPTURE(item.key());
+    if (theirs == results.tensors.end()) {
+      CHECK_FALSE(item.value().grad().defined());
+    } else {
+      CHECK(same_bits(item.value().grad(), theirs->second));
+    }
+  }
+}
+
+template <class Model>
+std::vector<at::Tensor> train(Model& model, const Results& results) {
+  model->train();
+  torch::manual_seed(3);
+  std::vector<at::Tensor> losses;
+  for (int64_t step = 0; step < results.tensors.at("training_losses").size(0); ++step) {
+    model->zero_grad();
+    auto loss = model->forward(results.inputs).loss;
+    loss.backward();
+    losses.push_back(loss.detach());
+    at::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) {
+      if (parameter.grad().defined()) parameter.add_(parameter.grad(), -kLearningRate);
+    }
+  }
+  return losses;
+}
+
+template <class Auto>
+void check_case(const fs::path& directory) {
+  Results results(directory);
+  auto checkpoint = (directory / "checkpoint").string();
+  LoadReport report;
+  torch::manual_seed(2);
+  auto model = Auto::from_pretrained(checkpoint, {.loading_info = &report});
+
+  std::vector<std::string> names;
+  for (const auto& item : model->named_parameters()) names.push_back(item.key());
+  CHECK(names == results.parameters);
+  CHECK(report.unexpected.empty());
+
+  check_evaluation(model, results);
+  CHECK(same_bits(torch::stack(train(model, results)), results.tensors.at("training_losses")));
+}
+
+bool is_causal_lm(const fs::path& directory) { return directory.filename().string().ends_with("_causal_lm"); }
+
+}  // namespace
+
+TEST_CASE("every architecture computes the bits of Python's Transformers") {
+  torch::set_num_threads(1);
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(cases())) {
+    ++count;
+    CAPTURE(entry.path().filename().string());
+    if (is_causal_lm(entry.path())) {
+      check_case<AutoModelForCausalLM>(entry.path());
+    } else {
+      check_case<AutoModelForSequenceClassification>(entry.path());
+    }
+  }
+  CHECK(count >= 9);
+}
+
+TEST_CASE("gradient checkpointing changes the memory, not the numbers") {
+  auto directory = cases() / "bert";
+  Results results(directory);
+  auto model = AutoModelForSequenceClassification::from_pretrained((directory / "checkpoint").string());
+  model->gradient_checkpointing_enable();
+  CHECK(same_bits(torch::stack(train(model, results)), results.tensors.at("training_losses")));
+}
+
+}  // namespace transformers
