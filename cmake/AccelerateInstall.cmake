@@ -1,4 +1,4 @@
-# `make install`: headers, library, the command, a CMake package and a pkg-config file, all relocatable.
+# `make install`: headers, libraries, the command, a CMake package and a pkg-config file, all relocatable.
 #
 # A libtorch that lives in this clone is copied into the prefix, so that what is installed outlives the clone. Any other
 # libtorch is used where it is.
@@ -27,8 +27,12 @@ else()
   set(torch_from_package ${TORCH_INSTALL_PREFIX})
 endif()
 
-set_target_properties(accelerate PROPERTIES INSTALL_RPATH ${torch_rpath})
-install(TARGETS accelerate EXPORT accelerateTargets FILE_SET HEADERS)
+set(libraries accelerate)
+if(ACCELERATE_TRANSFORMERS)
+  list(APPEND libraries transformers)
+endif()
+set_target_properties(${libraries} PROPERTIES INSTALL_RPATH "$ORIGIN;${torch_rpath}")
+install(TARGETS ${libraries} EXPORT accelerateTargets FILE_SET HEADERS)
 install(EXPORT accelerateTargets NAMESPACE accelerate:: DESTINATION ${package_dir})
 if(TARGET accelerate_command)
   install(TARGETS accelerate_command)
@@ -45,5 +49,11 @@ list(TRANSFORM torch_definitions PREPEND -D)
 list(JOIN torch_definitions " " pkgconfig_definitions)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
   OUTPUT_VARIABLE prefix_from_pkgconfig)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/accelerate.pc.in ${PROJECT_BINARY_DIR}/accelerate.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/accelerate.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pkgconfig_files accelerate.pc)
+if(ACCELERATE_TRANSFORMERS)
+  list(APPEND pkgconfig_files accelerate-transformers.pc)
+endif()
+foreach(file IN LISTS pkgconfig_files)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${file}.in ${PROJECT_BINARY_DIR}/${file} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${file} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

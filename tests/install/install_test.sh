@@ -39,7 +39,7 @@ case $way in
     mv "$work/first" "$moved"
     echo "$moved" >"$area/moved_to"
     if grep -rIlF "$clone" "$moved" --include='*.cmake' --include='*.pc'; then fail "these files name the clone"; fi
-    outside_of_clone "$moved/lib/libaccelerate.so" "$moved/bin/accelerate"
+    outside_of_clone "$moved/lib/libaccelerate.so" "$moved/lib/libtransformers.so" "$moved/bin/accelerate"
     "$moved/bin/accelerate" --help >/dev/null
     ;;
   find_package)
@@ -56,6 +56,12 @@ case $way in
     g++ "$clone/examples/consumer/train.cpp" -o "$work/train" $(pkg-config --cflags --libs accelerate)
     outside_of_clone "$work/train"
     runs "$work/train"
+    printf '%s\n' '#include <transformers/transformers.h>' '#include <cstdio>' \
+      'int main() { std::puts(transformers::PretrainedConfig().to_json().c_str()); }' >"$work/config.cpp"
+    # shellcheck disable=SC2046
+    g++ "$work/config.cpp" -o "$work/config" $(pkg-config --cflags --libs accelerate-transformers)
+    outside_of_clone "$work/config"
+    [[ $("$work/config") == '{}' ]] || fail "a program with the transformers library did not run"
     ;;
   clean_up)
     rm -rf "$(dirname "$(cat "$area/moved_to")")" "$area/moved_to"
