@@ -37,13 +37,16 @@ Flag parse_flag_word(const std::string& word) {
 
 }  // namespace
 
-SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments) {
+SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments,
+                                  const ExplainFlag& explain) {
   SplitCommandLine line;
   auto word = arguments.begin();
   for (; word != arguments.end() && word->starts_with("-") && *word != "--"; ++word) {
     auto flag = parse_flag_word(*word);
     const auto* option = app.get_option_no_throw(flag.name);
     if (option == nullptr) {
+      auto reason = explain && flag.name.starts_with("--") ? explain(flag.name.substr(2)) : "";
+      if (!reason.empty()) throw UsageError(*word + " " + reason);
       auto nearest = nearest_name(flag.name, flag_names(app));
       throw UsageError("unknown flag " + *word +
                        (nearest.empty() ? "; --help lists them all" : "; did you mean " + nearest + "?"));

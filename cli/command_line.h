@@ -2,6 +2,7 @@
 
 // What all commands do with their command line.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,12 @@ struct SplitCommandLine {
   std::vector<std::string> program;  // the first word that is no flag, and everything after it
 };
 
+/// Why a flag (without its dashes) that a command does not have is not there; empty when there is nothing to say.
+using ExplainFlag = std::function<std::string(const std::string& name)>;
+
 /// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-'
-/// and '_' are the same. Throws UsageError for an unknown flag, naming the nearest known one.
-SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments);
+/// and '_' are the same. Throws UsageError for an unknown flag, with the explanation or else the nearest known one.
+SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments,
+                                  const ExplainFlag& explain = {});
 
 }  // namespace accelerate::cli

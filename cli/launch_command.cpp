@@ -1,71 +1,115 @@
 #include "cli/launch_command.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
+#include "accelerate/config/launch_config.h"
+#include "accelerate/launch/guard.h"
 #include "accelerate/launch/launch.h"
+#include "accelerate/launch/launch_flags.h"
 #include "cli/command_line.h"
 
 namespace accelerate::cli {
 
 namespace {
 
-void add_flags(CLI::App& app, launch::LaunchOptions& options) {
-  app.get_formatter()->column_width(40);
-  app.add_option("--num_processes,-n", options.num_processes,
-                 "Processes of all machines together; by default one for each GPU, or one");
-  app.add_option("--num_machines", options.num_machines, "Machines that take part");
-  app.add_option("--machine_rank", options.machine_rank, "Number of this machine, from 0");
-  app.add_option("--main_process_ip", options.main_process_ip, "Address of machine 0, when there are several");
-  app.add_option("--main_process_port", options.main_process_port,
-                 "Port on which rank 0 meets the others; on one machine any free port by default");
-  app.add_option("--mixed_precision", options.mixed_precision, "no, fp16 or bf16");
-  app.add_flag("--cpu", options.use_cpu, "Stay on the CPU although there is a GPU");
-  app.add_flag("--debug", options.debug, "Compare what ranks send to each other before they do");
-  app.add_option("--num_cpu_threads_per_process", options.num_cpu_threads_per_process,
-                 "Threads of each process; by default the cores are shared out, or OMP_NUM_THREADS");
-  // These two are cut off before the flags are parsed; here they only appear in the help.
-  app.add_option("program", options.program, "Program to run: an executable, or a .py file for python3");
-  app.add_option("arguments", options.arguments, "Everything after the program belongs to it");
+std::string help_of(const launch::LaunchFlag& flag) {
+  auto help = flag.help;
+  bool few = !flag.choices.empty() && flag.choices.size() < 5;
+  for (size_t i = 0; few && i < flag.choices.size(); ++i) help += (i == 0 ? ": " : ", ") + flag.choices[i];
+  return help;
 }
 
-/// Returns false when the user asked for help, which has then been given.
-bool parse(CLI::App& app, std::vector<std::string> flags) {
-  std::reverse(flags.begin(), flags.end());  // as CLI11 takes them
+void describe_flags(CLI::App& app) {
+  app.get_formatter()->column_width(40);
+  for (const auto& flag : launch::launch_flags()) {
+    auto names = "--" + flag.name + (flag.letter.empty() ? "" : ",-" + flag.letter);
+    const auto help = help_of(flag);
+    if (flag.kind == launch::FlagKind::Switch) {
+      app.add_flag(names, help)->group(flag.group);
+    } else {
+      auto value = flag.kind == launch::FlagKind::Integer   ? "N"
+                   : flag.kind == launch::FlagKind::Seconds ? "SECONDS"
+                                                            : "TEXT";
+      app.add_option_function<std::string>(names, [](const std::string&) {}, help)->type_name(value)->group(flag.group);
+    }
+  }
+  // These two are cut off before the flags are looked at; here they only appear in the help.
+  app.add_option_function<std::string>(
+      "program", [](const std::string&) {}, "An executable, a .py file, or a .cpp file, which is compiled first");
+  app.add_option_function<std::vector<std::string>>(
+      "arguments", [](const std::vector<std::string>&) {}, "Everything after the program belongs to it");
+  app.footer(
+      "Each flag can be given as an environment variable too, --num_processes as ACCELERATE_NUM_PROCESSES.\n"
+      "A flag comes before the variable, that before the configuration file, and that before the default;\n"
+      "--show_config tells which of them decided.");
+}
+
+launch::SettingMap settings_of_flags(const std::vector<std::string>& flags) {
+  launch::SettingMap settings;
+  for (const auto& word : flags) {
+    auto equals = word.find('=');
+    auto flag = word.substr(0, equals);
+    settings[flag.substr(2)] = {equals == std::string::npos ? "true" : word.substr(equals + 1), flag};
+  }
+  return settings;
+}
+
+/// The file that was named, or the default one if it exists. Like Python's launcher, --cpu alone leaves the default
+/// file aside: it is a request for a plain start.
+std::optional<std::filesystem::path> config_file(const launch::SettingMap& flags,
+                                                 const launch::SettingMap& environment) {
+  for (const auto* source : {&flags, &environment}) {
+    if (auto named = source->find("config_file"); named != source->end()) return named->second.value;
+  }
+  auto standard = config::default_config_file();
+  return flags.contains("cpu") || !std::filesystem::exists(standard) ? std::nullopt : std::optional(standard);
+}
+
+launch::Settings gather_settings(const std::vector<std::string>& words) {
+  std::vector<launch::SettingMap> sources = {settings_of_flags(words), launch::settings_of_environment()};
+  if (auto file = config_file(sources[0], sources[1])) {
+    sources.push_back(launch::settings_of_config(config::read_launch_config(*file)));
+  }
+  return launch::Settings(sources);
+}
+
+int run_job(const launch::LaunchOptions& options, const launch::JobDirectory& directory, bool quiet) {
   try {
-    app.parse(std::move(flags));
-    return true;
-  } catch (const CLI::CallForHelp& help) {
-    app.exit(help);
-    return false;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+    auto outcome = launch::launch(options, directory);
+    if (!outcome.message.empty() && !quiet) std::cerr << "accelerate launch: " << outcome.message << '\n';
+    return outcome.exit_code;
+  } catch (const std::exception& error) {
+    std::cerr << "accelerate launch: " << error.what() << '\n';
+    return 2;
   }
 }
 
 }  // namespace
 
-int launch_command(const std::vector<std::string>& arguments) {
-  launch::LaunchOptions options;
-  options.num_processes = std::max(1, launch::count_gpus());
+int launch_command(const std::vector<std::string>& arguments) try {
   CLI::App app("Starts a program on several processes, which find each other through their environment.",
                "accelerate launch");
-  add_flags(app, options);
-  auto line = split_at_program(app, arguments);
-  if (!parse(app, line.flags)) return 0;
-  if (line.program.empty())
+  describe_flags(app);
+  auto line = split_at_program(app, arguments, launch::why_not_here);
+  bool asks_for_help = std::find(line.flags.begin(), line.flags.end(), "--help") != line.flags.end();
+  if (asks_for_help) return std::cout << app.help(), 0;
+  auto settings = gather_settings(line.flags);
+  if (settings.is_on("show_config")) return std::cout << settings.describe(), 0;
+  if (line.program.empty()) {
     throw UsageError("no program to run; usage: accelerate launch [OPTIONS] program [arguments...]");
+  }
+  auto options = launch::options_of(settings, launch::count_gpus());
   options.program = line.program.front();
   options.arguments.assign(line.program.begin() + 1, line.program.end());
-  try {
-    check(options);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
-
-  auto outcome = launch::launch(options);
-  if (!outcome.message.empty()) std::cerr << "accelerate launch: " << outcome.message << '\n';
-  return outcome.exit_code;
+  check(options);
+  launch::JobDirectory directory(options.log_dir);
+  return launch::run_guarded([&] { return run_job(options, directory, settings.is_on("quiet")); },
+                             [&] { directory.tidy(); });
+} catch (const Error& error) {
+  throw UsageError(error.what());
 }
 
 }  // namespace accelerate::cli

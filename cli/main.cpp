@@ -8,7 +8,6 @@
 
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/base/version.h"
-#include "accelerate/launch/program.h"
 #include "cli/command_line.h"
 #include "cli/launch_command.h"
 
@@ -70,8 +69,6 @@ int main(int argc, char** argv) {
     return cli::run(arguments);
   } catch (const cli::UsageError& error) {
     return cli::report(error, arguments, 2);
-  } catch (const launch::ProgramError& error) {
-    return cli::report(error, arguments, error.exit_code());
   } catch (const std::exception& error) {
     return cli::report(error, arguments, 1);
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "accelerate/base/crash_file.h"
 #include "accelerate/base/log.h"
 
 namespace accelerate {
@@ -17,8 +18,10 @@ namespace {
     try {
       std::rethrow_exception(error);
     } catch (const std::exception& exception) {
+      write_crash_file(message_of(exception));
       get_logger("accelerate").critical(message_of(exception), {.main_process_only = false});
     } catch (...) {
+      write_crash_file("an exception of an unknown type");
       get_logger("accelerate").critical("an exception of an unknown type was not caught", {.main_process_only = false});
     }
     std::cout.flush();
@@ -38,6 +41,7 @@ std::string message_of(const std::exception& error) {
 
 void report_uncaught_exceptions() {
   if (std::get_terminate() == __gnu_cxx::__verbose_terminate_handler) std::set_terminate(end_with_message);
+  report_crashes();
 }
 
 }  // namespace accelerate

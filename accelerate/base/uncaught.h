@@ -11,7 +11,8 @@ namespace accelerate {
 std::string message_of(const std::exception& error);
 
 /// From now on an exception that leaves main ends the process with one line on standard error and exit code 1, so that
-/// other ranks and the launcher notice at once. A terminate handler that the program has set itself stays.
+/// other ranks and the launcher notice at once. A terminate handler that the program has set itself stays. This and a
+/// crash leave a report for the launcher (crash_file.h).
 void report_uncaught_exceptions();
 
 }  // namespace accelerate

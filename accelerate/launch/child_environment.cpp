@@ -1,54 +1,77 @@
 #include "accelerate/launch/child_environment.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 namespace accelerate::launch {
 
-std::string error_file(const Machine& machine, int local_rank) {
-  return machine.error_directory + "/" + std::to_string(local_rank) + "/error.json";
+namespace {
+
+std::string python_text(bool value) { return value ? "True" : "False"; }
+
+std::string upper_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
 }
 
-std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine,
-                                                   int local_rank) {
-  int local_processes = options.local_processes();
-  auto rank = std::to_string(options.machine_rank * local_processes + local_rank);
-  auto world_size = std::to_string(options.num_processes);
-  int threads = options.num_cpu_threads_per_process.value_or(
-      machine.omp_num_threads.value_or(std::max(1, machine.cores / local_processes)));
+}  // namespace
 
+std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options, const Machine& machine) {
+  int threads = options.num_cpu_threads_per_process.value_or(
+      machine.omp_num_threads.value_or(std::max(1, machine.cores / options.local_processes())));
   std::vector<EnvironmentVariable> variables = {
       {"ACCELERATE_MIXED_PRECISION", options.mixed_precision},
-      {"ACCELERATE_DYNAMO_BACKEND", "NO"},
-      {"ACCELERATE_DYNAMO_MODE", "default"},
-      {"ACCELERATE_DYNAMO_USE_FULLGRAPH", "False"},
-      {"ACCELERATE_DYNAMO_USE_DYNAMIC", "False"},
-      {"ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION", "False"},
+      {"ACCELERATE_DYNAMO_BACKEND", upper_case(options.dynamo_backend)},
+      {"ACCELERATE_DYNAMO_MODE", options.dynamo_mode},
+      {"ACCELERATE_DYNAMO_USE_FULLGRAPH", python_text(options.dynamo_use_fullgraph)},
+      {"ACCELERATE_DYNAMO_USE_DYNAMIC", python_text(options.dynamo_use_dynamic)},
+      {"ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION", python_text(options.dynamo_use_regional_compilation)},
       {"OMP_NUM_THREADS", std::to_string(threads)},
-      {"RANK", rank},
-      {"LOCAL_RANK", std::to_string(local_rank)},
-      {"WORLD_SIZE", world_size},
-      {"LOCAL_WORLD_SIZE", std::to_string(local_processes)},
-      {"GROUP_RANK", std::to_string(options.machine_rank)},
-      {"GROUP_WORLD_SIZE", std::to_string(options.num_machines)},
-      {"ROLE_NAME", "default"},
-      {"ROLE_RANK", rank},
-      {"ROLE_WORLD_SIZE", world_size},
-      {"MASTER_ADDR", options.one_machine() ? "127.0.0.1" : options.main_process_ip},
-      {"MASTER_PORT", std::to_string(machine.main_process_port)},
-      {"TORCHELASTIC_RESTART_COUNT", "0"},
-      {"TORCHELASTIC_MAX_RESTARTS", "0"},
-      {"TORCHELASTIC_RUN_ID", "none"},
-      {"TORCHELASTIC_USE_AGENT_STORE", "False"},  // rank 0 hosts the store, not the launcher
-      {"TORCHELASTIC_ERROR_FILE", error_file(machine, local_rank)},
-      {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"},
-      {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
-      // A launcher may itself be a rank of something; its own socket is not the children's.
-      {"ACCELERATE_STORE_FD", std::nullopt},
   };
-  if (machine.store_fd && rank == "0") variables.back().value = std::to_string(*machine.store_fd);
   if (machine.use_cpu) variables.push_back({"ACCELERATE_USE_CPU", "True"});
   if (options.debug) variables.push_back({"ACCELERATE_DEBUG_MODE", "true"});
+  if (options.enable_cpu_affinity) variables.push_back({"ACCELERATE_CPU_AFFINITY", "1"});
+  if (options.gpu_ids != "all") variables.push_back({"CUDA_VISIBLE_DEVICES", options.gpu_ids});
+  if (auto steps = options.gradient_accumulation_steps) {
+    variables.push_back({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS", std::to_string(*steps)});
+  }
+  variables.insert(variables.end(), options.sharding_variables.begin(), options.sharding_variables.end());
+  return variables;
+}
+
+std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank,
+                                                   const std::string& error_file) {
+  auto rank = std::to_string(options.first_rank() + local_rank);
+  auto world_size = std::to_string(options.num_processes);
+  // A launcher may itself be a rank of something; its own socket is not the children's.
+  std::optional<std::string> store_fd;
+  if (machine.store_fd && rank == "0") store_fd = std::to_string(*machine.store_fd);
+
+  auto variables = common_environment(options, machine);
+  for (const auto& variable : std::initializer_list<EnvironmentVariable>{
+           {"RANK", rank},
+           {"LOCAL_RANK", std::to_string(local_rank)},
+           {"WORLD_SIZE", world_size},
+           {"LOCAL_WORLD_SIZE", std::to_string(options.local_processes())},
+           {"GROUP_RANK", std::to_string(options.machine_rank)},
+           {"GROUP_WORLD_SIZE", std::to_string(options.num_machines)},
+           {"ROLE_NAME", options.role},
+           {"ROLE_RANK", rank},
+           {"ROLE_WORLD_SIZE", world_size},
+           {"MASTER_ADDR", options.one_machine() ? "127.0.0.1" : options.main_process_ip},
+           {"MASTER_PORT", std::to_string(machine.main_process_port)},
+           {"TORCHELASTIC_RESTART_COUNT", std::to_string(machine.restart_count)},
+           {"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)},
+           {"TORCHELASTIC_RUN_ID", "none"},
+           {"TORCHELASTIC_USE_AGENT_STORE", "False"},  // rank 0 hosts the store, not the launcher
+           {"TORCHELASTIC_ERROR_FILE", error_file},
+           {"TORCHELASTIC_SIGNALS_TO_HANDLE", "SIGTERM,SIGINT,SIGHUP,SIGQUIT"},
+           {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
+           {"ACCELERATE_STORE_FD", store_fd},
+       }) {
+    variables.push_back(variable);
+  }
   return variables;
 }
 

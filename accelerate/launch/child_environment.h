@@ -19,15 +19,16 @@ struct Machine {
   std::optional<int> omp_num_threads = {};     // that the user has set
   int main_process_port = 0;                   // where rank 0 meets the others
   std::optional<int> store_fd = std::nullopt;  // a socket bound to that port, for rank 0
-  std::string error_directory = {};            // ranks leave messages below it
+  int restart_count = 0;
 };
 
-/// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.
-std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine,
-                                                   int local_rank);
+/// What every rank finds, whoever started it: precision, threads and the like.
+std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options, const Machine& machine);
 
-/// The file in which the rank leaves a message when it fails.
-std::string error_file(const Machine& machine, int local_rank);
+/// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.
+/// `error_file` is where it reports a crash.
+std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank,
+                                                   const std::string& error_file = "");
 
 /// The environment `base`, as "NAME=value", with `changes` applied.
 std::vector<std::string> merge_environment(const char* const* base, const std::vector<EnvironmentVariable>& changes);

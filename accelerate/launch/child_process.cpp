@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +29,16 @@ void become(const char* path, char** arguments, char** environment, const ChildP
   if (getppid() != parent) _exit(1);  // the launcher ended before it could be watched
   sigprocmask(SIG_SETMASK, &setup.signal_mask, nullptr);
   if (setup.inherited_fd) fcntl(*setup.inherited_fd, F_SETFD, 0);
+  if (setup.output) dup2(*setup.output, STDOUT_FILENO);
+  if (setup.errors) dup2(*setup.errors, STDERR_FILENO);
+  if (setup.stopped) ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
   execve(path, arguments, environment);
+}
+
+/// A traced process stops when it executes a program. It is let go of with SIGSTOP pending, and waits for a debugger.
+void leave_stopped(pid_t pid) {
+  int status = 0;
+  if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) ptrace(PTRACE_DETACH, pid, nullptr, SIGSTOP);
 }
 
 }  // namespace
@@ -54,9 +64,12 @@ ChildProcess::ChildProcess(const Command& command, const Setup& setup) {
     }
   }
   close(ends[0]);
-  if (error == 0) return;
+  if (error == 0) {
+    if (setup.stopped) leave_stopped(pid_);
+    return;
+  }
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
-  throw ProgramError("'" + command.path + "' cannot be executed: " + std::strerror(error), 126);
+  fail("'", command.path, "' cannot be executed: ", std::strerror(error));
 }
 
 ChildProcess::~ChildProcess() {

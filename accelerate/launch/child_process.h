@@ -18,10 +18,13 @@ class ChildProcess {
   struct Setup {
     std::vector<std::string> environment = {};       // "NAME=value"
     std::optional<int> inherited_fd = std::nullopt;  // stays open in the program
+    std::optional<int> output = std::nullopt;        // instead of this process's standard output
+    std::optional<int> errors = std::nullopt;        // instead of its standard error
+    bool stopped = false;                            // before its first instruction, for a debugger
     sigset_t signal_mask = {};                       // of the program
   };
 
-  /// Starts the program. Throws ProgramError when it cannot be executed.
+  /// Starts the program. Throws Error when it cannot be executed.
   ChildProcess(const Command& command, const Setup& setup);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

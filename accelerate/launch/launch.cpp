@@ -1,22 +1,17 @@
 #include "accelerate/launch/launch.h"
 
-#include <arpa/inet.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <iostream>
+#include <optional>
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
-#include "accelerate/base/error.h"
-#include "accelerate/base/loopback_port.h"
-#include "accelerate/base/scope.h"
-#include "accelerate/launch/child_environment.h"
+#include "accelerate/base/exit_status.h"
+#include "accelerate/launch/attempt.h"
+#include "accelerate/launch/main_machine.h"
+#include "accelerate/launch/port.h"
 
 namespace accelerate::launch {
 
@@ -24,33 +19,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Throws Error when rank 0 could not host the job's store on `port` of all interfaces.
-void check_port_is_free(int port) {
-  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ScopeExit close_socket([fd] { ::close(fd); });
-  int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
-    fail("--main_process_port ", port, " cannot be used on this machine: ", std::strerror(errno),
-         "; stop the program that holds it, or give all machines another port");
-  }
-}
-
-std::string make_error_directory(int local_processes) {
-  auto pattern = (fs::temp_directory_path() / "accelerate_launch_XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) fail("cannot create the directory ", pattern, ": ", std::strerror(errno));
-  for (int local_rank = 0; local_rank < local_processes; ++local_rank) {
-    fs::create_directory(pattern + "/" + std::to_string(local_rank));
-  }
-  return pattern;
-}
-
-std::optional<int> wanted_threads() {
+Machine look_at_machine(const LaunchOptions& options) {
+  Machine machine;
+  machine.use_cpu = options.use_cpu || count_gpus() == 0;
+  machine.cores = std::min(physical_cores(), available_cores());
   auto threads = environment_integer({"OMP_NUM_THREADS"}).value_or(0);
-  return threads > 0 ? std::optional(static_cast<int>(threads)) : std::nullopt;
+  if (threads > 0) machine.omp_num_threads = static_cast<int>(threads);
+  machine.main_process_port = options.main_process_port.value_or(0);
+  return machine;
+}
+
+/// Runs the program until it succeeds, the user has enough, or there are no starts left.
+Outcome run_attempts(const LaunchOptions& options, const Command& command, Machine machine,
+                     const JobDirectory& directory, SignalWatch& signals) {
+  while (true) {
+    auto result = run_attempt(options, command, machine, directory, signals);
+    if (!result.may_retry || machine.restart_count == options.max_restarts) return {result.exit_code, result.message};
+    ++machine.restart_count;
+    std::cerr << "accelerate launch: " << result.message << "\naccelerate launch: starting again, "
+              << machine.restart_count << " of at most " << options.max_restarts << " times" << std::endl;
+    if (int number = signals.wait(options.monitor_interval); number != 0) {
+      return {128 + number, "stopped by " + signal_name(number)};
+    }
+  }
 }
 
 }  // namespace
@@ -66,41 +57,28 @@ int count_gpus(const std::string& directory) {
   return count;
 }
 
-Outcome launch(const LaunchOptions& options) {
+Outcome launch(const LaunchOptions& options, const JobDirectory& directory) {
   check(options);
-  auto command = find_command(options.program, options.arguments, environment_variable("PATH").value_or(""));
-
-  Machine machine;
-  machine.use_cpu = options.use_cpu || count_gpus() == 0;
-  machine.cores = std::min(physical_cores(), available_cores());
-  machine.omp_num_threads = wanted_threads();
-  std::optional<LoopbackPort> port;
-  if (options.one_machine()) {
-    port.emplace(options.main_process_port.value_or(0));
-    machine.main_process_port = port->number();
-    machine.store_fd = port->fd();
-  } else {
-    machine.main_process_port = options.main_process_port.value_or(0);  // checked: several machines have one
-    if (options.machine_rank == 0) check_port_is_free(machine.main_process_port);
-  }
-  machine.error_directory = make_error_directory(options.local_processes());
-  ScopeExit remove_error_directory([&] {
-    std::error_code ignored;
-    fs::remove_all(machine.error_directory, ignored);
-  });
+  auto command = find_command(options.program, options.arguments, environment_variable("PATH").value_or(""),
+                              {.module = options.module, .no_python = options.no_python});
+  auto machine = look_at_machine(options);
+  bool hosts_rank_0 = options.machine_rank == 0;
+  if (hosts_rank_0 && machine.main_process_port != 0) check_port_is_free(machine.main_process_port);
 
   SignalWatch signals;
-  std::vector<Rank> ranks;
-  for (int local_rank = 0; local_rank < options.local_processes(); ++local_rank) {
-    ChildProcess::Setup setup;
-    setup.environment = merge_environment(environ, child_environment(options, machine, local_rank));
-    setup.signal_mask = signals.original_mask();
-    if (local_rank == 0) setup.inherited_fd = machine.store_fd;
-    int number = options.machine_rank * options.local_processes() + local_rank;
-    ranks.push_back({number, std::make_unique<ChildProcess>(command, setup)});
+  std::optional<MainMachineWatch> watch;
+  if (!hosts_rank_0) {
+    MainMachine main_machine(options.main_process_ip, machine.main_process_port);
+    if (options.rendezvous_timeout) {
+      int number = main_machine.wait(*options.rendezvous_timeout, signals);
+      if (number != 0) return {128 + number, "stopped by " + signal_name(number)};
+    }
+    watch.emplace(main_machine);
   }
-  if (port) port->close();
-  return supervise(ranks, signals, options.program);
+  auto outcome = run_attempts(options, command, machine, directory, signals);
+  auto problem = watch ? watch->problem() : "";
+  if (outcome.exit_code != 0 && !problem.empty()) outcome.message += "\n  this machine has not reached " + problem;
+  return outcome;
 }
 
 }  // namespace accelerate::launch

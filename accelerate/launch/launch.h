@@ -2,14 +2,22 @@
 
 // Starts a program as the ranks of a job on this machine and stays with them until the end.
 
+#include <string>
+
+#include "accelerate/launch/job_directory.h"
 #include "accelerate/launch/launch_options.h"
-#include "accelerate/launch/supervisor.h"
 
 namespace accelerate::launch {
 
-/// Starts exactly `options.local_processes()` processes and returns how the job ended. Throws Error before anything has
-/// started when the options are wrong, the port is in use or (ProgramError) the program cannot be run.
-Outcome launch(const LaunchOptions& options);
+struct Outcome {
+  int exit_code = 0;         // of the rank to blame, or 128 + the signal
+  std::string message = {};  // what happened; empty when all went well
+};
+
+/// Starts exactly `options.local_processes()` processes, again after a failure if the options allow it, and returns how
+/// the job ended. Ranks leave their files in `directory`. Throws Error before anything has started when the options
+/// are wrong, the port is in use or the program cannot be run.
+Outcome launch(const LaunchOptions& options, const JobDirectory& directory);
 
 /// Number of NVIDIA GPUs whose device files are in `directory`.
 int count_gpus(const std::string& directory = "/dev");

@@ -1,7 +1,8 @@
 #include "accelerate/launch/launch_options.h"
 
 #include <algorithm>
-#include <array>
+#include <cctype>
+#include <sstream>
 
 #include "accelerate/base/error.h"
 
@@ -9,8 +10,49 @@ namespace accelerate::launch {
 
 namespace {
 
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<int64_t>(std::min(seconds, 1e9) * 1000));
+}
+
+/// The settings of a group of flags, as the variables that Python's Accelerate reads.
+void export_group(const Settings& settings, const std::string& prefix, const std::string& use,
+                  std::vector<EnvironmentVariable>& variables) {
+  if (!settings.is_on(use)) return;
+  auto upper = [](std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+    return text;
+  };
+  variables.push_back({"ACCELERATE_" + upper(use), "true"});
+  for (const auto& flag : launch_flags()) {
+    const auto& value = settings.text(flag.name);
+    if (!flag.name.starts_with(prefix) || value.empty()) continue;
+    bool renamed = flag.name == "fsdp_transformer_layer_cls_to_wrap";
+    variables.push_back({renamed ? "FSDP_TRANSFORMER_CLS_TO_WRAP" : upper(flag.name), value});
+  }
+}
+
+std::optional<std::chrono::seconds> timeout_of(const std::string& rdzv_conf) {
+  std::optional<std::chrono::seconds> timeout;
+  std::istringstream entries(rdzv_conf);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    auto equals = entry.find('=');
+    auto key = entry.substr(0, equals);
+    if (equals == std::string::npos) fail("--rdzv_conf has '", entry, "'; entries look like key=value");
+    if (key != "timeout" && key != "join_timeout") continue;
+    auto value = entry.substr(equals + 1);
+    bool is_number = !value.empty() && value.size() < 9 && std::all_of(value.begin(), value.end(), ::isdigit);
+    if (!is_number) fail("--rdzv_conf has ", key, " '", value, "'; it has to be a number of seconds");
+    timeout = std::chrono::seconds(std::stoi(value));
+  }
+  return timeout;
+}
+
+void check_at_least(const char* flag, std::optional<int> value, int least) {
+  if (value && *value < least) fail(flag, " is ", *value, "; it has to be at least ", least);
+}
+
 void check_machines(const LaunchOptions& options) {
-  if (options.num_machines < 1) fail("--num_machines is ", options.num_machines, "; it has to be at least 1");
+  check_at_least("--num_machines", options.num_machines, 1);
   if (options.machine_rank < 0 || options.machine_rank >= options.num_machines) {
     fail("--machine_rank is ", options.machine_rank, "; with --num_machines ", options.num_machines,
          " it counts from 0 to ", options.num_machines - 1);
@@ -19,7 +61,7 @@ void check_machines(const LaunchOptions& options) {
     fail("--num_processes is ", options.num_processes, ", which --num_machines ", options.num_machines,
          " does not divide; it is the number of processes of all machines together");
   }
-  if (options.one_machine()) return;
+  if (options.one_machine() || !options.mpirun_hostfile.empty()) return;
   if (options.main_process_ip.empty()) {
     fail("several machines need --main_process_ip: the address of the machine whose --machine_rank is 0");
   }
@@ -28,19 +70,90 @@ void check_machines(const LaunchOptions& options) {
   }
 }
 
+void check_gpu_ids(const LaunchOptions& options) {
+  bool valid = options.gpu_ids == "all" ||
+               std::all_of(options.gpu_ids.begin(), options.gpu_ids.end(),
+                           [](unsigned char c) { return std::isalnum(c) != 0 || c == ',' || c == '-'; });
+  if (!valid) fail("--gpu_ids is '", options.gpu_ids, "'; it can be all, or numbers such as 0,1,3");
+}
+
+bool is_python(const LaunchOptions& options) {
+  auto name = options.program.substr(options.program.rfind('/') + 1);
+  return options.module || name.ends_with(".py") || name.starts_with("python");
+}
+
+void check_for_python_only(const LaunchOptions& options) {
+  if (is_python(options)) return;
+  if (options.dynamo_backend != "no") {
+    fail("--dynamo_backend is ", options.dynamo_backend, ", but torch.compile is for Python programs, and ",
+         options.program, " is none; take the flag away, or make it no");
+  }
+  if (!options.sharding_variables.empty()) {
+    fail("FSDP and the other ways of sharding a model (--use_fsdp, --use_parallelism_config) are for Python programs, ",
+         "and ", options.program, " is none; C++ programs keep a whole model on every rank");
+  }
+}
+
 }  // namespace
 
+LaunchOptions options_of(const Settings& settings, int gpus) {
+  LaunchOptions options;
+  options.num_processes = settings.integer("num_processes").value_or(std::max(1, gpus));
+  options.num_machines = *settings.integer("num_machines");
+  options.machine_rank = *settings.integer("machine_rank");
+  options.main_process_ip = settings.text("main_process_ip");
+  options.main_process_port = settings.integer("main_process_port");
+  options.rdzv_backend = settings.text("rdzv_backend");
+  options.rendezvous_timeout = timeout_of(settings.text("rdzv_conf"));
+  options.mpirun_hostfile = settings.text("mpirun_hostfile");
+  options.mixed_precision = settings.text("mixed_precision");
+  options.use_cpu = settings.is_on("cpu");
+  options.multi_gpu = settings.is_on("multi_gpu");
+  options.gpu_ids = settings.text("gpu_ids");
+  options.debug = settings.is_on("debug");
+  options.enable_cpu_affinity = settings.is_on("enable_cpu_affinity");
+  options.num_cpu_threads_per_process = settings.integer("num_cpu_threads_per_process");
+  options.gradient_accumulation_steps = settings.integer("gradient_accumulation_steps");
+  options.dynamo_backend = settings.text("dynamo_backend");
+  options.dynamo_mode = settings.text("dynamo_mode");
+  options.dynamo_use_fullgraph = settings.is_on("dynamo_use_fullgraph");
+  options.dynamo_use_dynamic = settings.is_on("dynamo_use_dynamic");
+  options.dynamo_use_regional_compilation = settings.is_on("dynamo_use_regional_compilation");
+  export_group(settings, "fsdp_", "use_fsdp", options.sharding_variables);
+  export_group(settings, "parallelism_config_", "use_parallelism_config", options.sharding_variables);
+  options.max_restarts = *settings.integer("max_restarts");
+  options.monitor_interval = milliseconds_of(settings.seconds("monitor_interval"));
+  options.shutdown_timeout = milliseconds_of(settings.seconds("shutdown_timeout"));
+  options.streams.redirects = StreamChoice("--redirects", settings.text("redirects"));
+  options.streams.tee = StreamChoice("--tee", settings.text("tee"));
+  options.log_dir = settings.text("log_dir");
+  options.role = settings.text("role");
+  options.wait_for_debugger = settings.integer("wait_for_debugger");
+  options.module = settings.is_on("module");
+  options.no_python = settings.is_on("no_python");
+  return options;
+}
+
 void check(const LaunchOptions& options) {
-  if (options.num_processes < 1) fail("--num_processes is ", options.num_processes, "; it has to be at least 1");
+  check_at_least("--num_processes", options.num_processes, 1);
+  if (options.multi_gpu && !options.use_cpu)
+    check_at_least("with --multi_gpu, --num_processes", options.num_processes, 2);
   check_machines(options);
   int port = options.main_process_port.value_or(0);
   if (port < 0 || port > 65535) fail("--main_process_port is ", port, "; a port is a number from 0 (any) to 65535");
-  int threads = options.num_cpu_threads_per_process.value_or(1);
-  if (threads < 1) fail("--num_cpu_threads_per_process is ", threads, "; it has to be at least 1");
-  constexpr std::array known = {"no", "fp16", "bf16"};
-  if (std::find(known.begin(), known.end(), options.mixed_precision) == known.end()) {
-    fail("--mixed_precision is '", options.mixed_precision, "'; it can be no, fp16 or bf16");
+  check_at_least("--num_cpu_threads_per_process", options.num_cpu_threads_per_process, 1);
+  check_at_least("--gradient_accumulation_steps", options.gradient_accumulation_steps, 1);
+  check_at_least("--max_restarts", options.max_restarts, 0);
+  check_gpu_ids(options);
+  int debugged = options.wait_for_debugger.value_or(0);
+  if (debugged < 0 || debugged >= options.num_processes) {
+    fail("--wait_for_debugger is ", debugged, "; with --num_processes ", options.num_processes,
+         " ranks count from 0 to ", options.num_processes - 1);
   }
+  if (options.module && options.no_python) {
+    fail("--module and --no_python contradict each other: a module is run by python3; give one of them");
+  }
+  check_for_python_only(options);
 }
 
 }  // namespace accelerate::launch

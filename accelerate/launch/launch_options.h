@@ -2,9 +2,14 @@
 
 // What a user asks of `accelerate launch`.
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/launch/settings.h"
+#include "accelerate/launch/stream_routes.h"
 
 namespace accelerate::launch {
 
@@ -14,16 +19,46 @@ struct LaunchOptions {
   int machine_rank = 0;
   std::string main_process_ip = {};                     // where rank 0 is; several machines need it
   std::optional<int> main_process_port = std::nullopt;  // on one machine any free port, unless given
+  std::string rdzv_backend = "static";
+  std::optional<std::chrono::seconds> rendezvous_timeout = std::nullopt;  // wait so long for machine 0 before starting
+  std::string mpirun_hostfile = {};
+
   std::string mixed_precision = "no";
   bool use_cpu = false;
+  bool multi_gpu = false;
+  std::string gpu_ids = "all";
   bool debug = false;
+  bool enable_cpu_affinity = false;
   std::optional<int> num_cpu_threads_per_process = std::nullopt;
+  std::optional<int> gradient_accumulation_steps = std::nullopt;
+  std::string dynamo_backend = "no";
+  std::string dynamo_mode = "default";
+  bool dynamo_use_fullgraph = false;
+  bool dynamo_use_dynamic = false;
+  bool dynamo_use_regional_compilation = false;
+  std::vector<EnvironmentVariable> sharding_variables = {};  // of FSDP and the like, for Python programs
+
+  int max_restarts = 0;
+  std::chrono::milliseconds monitor_interval = std::chrono::milliseconds(100);
+  std::chrono::milliseconds shutdown_timeout = std::chrono::seconds(30);
+  StreamRoutes streams = {};  // what goes to files
+  std::string log_dir = {};
+  std::string role = "default";
+  std::optional<int> wait_for_debugger = std::nullopt;  // the rank
+
+  bool module = false;
+  bool no_python = false;
   std::string program = {};
   std::vector<std::string> arguments = {};  // of the program
 
   int local_processes() const { return num_processes / num_machines; }
+  int first_rank() const { return machine_rank * local_processes(); }
   bool one_machine() const { return num_machines == 1; }
 };
+
+/// The options that the settings amount to; the program is still to be filled in. `gpus` is how many this machine has,
+/// the default number of processes.
+LaunchOptions options_of(const Settings& settings, int gpus);
 
 /// Throws Error naming the option, its value and the remedy when the options contradict themselves or each other.
 void check(const LaunchOptions& options);

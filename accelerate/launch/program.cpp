@@ -6,6 +6,8 @@
 #include <optional>
 #include <sstream>
 
+#include "accelerate/base/error.h"
+
 namespace accelerate::launch {
 
 namespace fs = std::filesystem;
@@ -23,38 +25,42 @@ std::optional<std::string> find_in_path(const std::string& name, const std::stri
   return std::nullopt;
 }
 
-std::string checked_file(const std::string& program, bool to_execute) {
+std::string checked_file(const std::string& program, bool to_execute, const std::string& search_path) {
   std::error_code error;
   auto status = fs::status(program, error);
   if (status.type() == fs::file_type::not_found) {
-    throw ProgramError("'" + program + "' does not exist here (" + fs::current_path().string() + ")" +
-                           (program.find('/') == std::string::npos ? " nor in PATH" : ""),
-                       127);
+    bool searched = program.find('/') == std::string::npos && to_execute;
+    fail("'", program, "' does not exist here (", fs::current_path().string(), ")",
+         searched ? " nor in PATH (" + search_path + ")" : "");
   }
-  if (fs::is_directory(status)) throw ProgramError("'" + program + "' is a directory, not a program", 126);
+  if (fs::is_directory(status)) fail("'", program, "' is a directory, not a program");
   if (access(program.c_str(), to_execute ? X_OK : R_OK) != 0) {
-    throw ProgramError("'" + program + "' is not " + (to_execute ? "executable" : "readable") +
-                           "; check it with ls -l, and " +
-                           (to_execute ? "make it so with chmod +x" : "the permissions of its directories"),
-                       126);
+    fail("'", program, "' is not ", to_execute ? "executable" : "readable", "; check it with ls -l, and ",
+         to_execute ? "make it so with chmod +x" : "the permissions of its directories");
   }
   return program;
+}
+
+std::string find_python(const std::string& program, const std::string& search_path) {
+  auto python = find_in_path("python3", search_path);
+  if (!python) fail("'", program, "' needs python3, which is not in PATH (", search_path, ")");
+  return *python;
 }
 
 }  // namespace
 
 Command find_command(const std::string& program, const std::vector<std::string>& arguments,
-                     const std::string& search_path) {
+                     const std::string& search_path, const ProgramKind& kind) {
   Command command;
-  if (program.ends_with(".py")) {
-    checked_file(program, /*to_execute=*/false);
-    auto python = find_in_path("python3", search_path);
-    if (!python) throw ProgramError("'" + program + "' needs python3, which is not in PATH", 127);
-    command = {*python, {"python3", program}};
+  if (kind.module) {
+    command = {find_python(program, search_path), {"python3", "-m", program}};
+  } else if (program.ends_with(".py") && !kind.no_python) {
+    checked_file(program, /*to_execute=*/false, search_path);
+    command = {find_python(program, search_path), {"python3", program}};
   } else {
     bool has_directory = program.find('/') != std::string::npos;
     auto found = has_directory ? std::nullopt : find_in_path(program, search_path);
-    command = {found ? *found : checked_file(program, /*to_execute=*/true), {program}};
+    command = {found ? *found : checked_file(program, /*to_execute=*/true, search_path), {program}};
     if (command.path.find('/') == std::string::npos) command.path = "./" + command.path;
   }
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "accelerate/base/exit_status.h"
+#include "accelerate/launch/root_cause.h"
 
 namespace accelerate::launch {
 
@@ -18,9 +19,9 @@ constexpr auto kSettling = milliseconds(100);
 
 bool has_ended(const Rank& rank) { return rank.process->wait_status().has_value(); }
 bool has_failed(const Rank& rank) { return rank.process->wait_status().value_or(0) != 0; }
-bool has_crashed(const Rank& rank) { return WIFSIGNALED(rank.process->wait_status().value_or(0)); }
 
 bool all_ended(const std::vector<Rank>& ranks) { return std::all_of(ranks.begin(), ranks.end(), has_ended); }
+bool any_failed(const std::vector<Rank>& ranks) { return std::any_of(ranks.begin(), ranks.end(), has_failed); }
 
 milliseconds time_until(Clock::time_point moment) {
   auto left = std::chrono::duration_cast<milliseconds>(moment - Clock::now());
@@ -43,37 +44,60 @@ void stop(std::vector<Rank>& ranks, SignalWatch& signals, int number, millisecon
   while (!all_ended(ranks)) signals.wait(milliseconds(1000));
 }
 
-const Rank& first_failure(const std::vector<Rank>& ranks, SignalWatch& signals) {
-  auto first = std::find_if(ranks.begin(), ranks.end(), has_failed);
-  auto until = Clock::now() + kSettling;
-  auto crash = ranks.end();
-  while ((crash = std::find_if(ranks.begin(), ranks.end(), has_crashed)) == ranks.end() && !all_ended(ranks) &&
-         Clock::now() < until) {
-    signals.wait(std::min(time_until(until), milliseconds(10)));
+/// Notes which ranks fail and in which order, until it is clear that no more will by themselves.
+class FailureLog {
+ public:
+  explicit FailureLog(const std::vector<Rank>& ranks) : ranks_(ranks), order_(ranks.size(), -1) {}
+
+  void look() {
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      if (order_[i] < 0 && has_failed(ranks_[i])) order_[i] = next_++;
+    }
   }
-  return crash != ranks.end() ? *crash : *first;
-}
+
+  size_t to_blame() const {
+    std::vector<Failure> failures;
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      if (order_[i] < 0) continue;
+      Failure failure{*ranks_[i].process->wait_status(), order_[i]};
+      std::error_code error;
+      auto time = std::filesystem::last_write_time(ranks_[i].error_file, error);
+      if (!error) failure.reported = time;
+      failures.push_back(failure);
+      indices.push_back(i);
+    }
+    return indices[root_cause(failures)];
+  }
+
+ private:
+  const std::vector<Rank>& ranks_;
+  std::vector<int> order_;
+  int next_ = 0;
+};
 
 }  // namespace
 
-Outcome supervise(std::vector<Rank>& ranks, SignalWatch& signals, const std::string& program,
-                  const Patience& patience) {
-  while (!all_ended(ranks)) {
-    if (std::any_of(ranks.begin(), ranks.end(), has_failed)) break;
+Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience) {
+  while (!all_ended(ranks) && !any_failed(ranks)) {
     if (int number = signals.wait(milliseconds(1000)); number != 0) {
       stop(ranks, signals, number, patience.on_request);
-      return {128 + number, "stopped by " + signal_name(number)};
+      return {.exit_code = 128 + number, .stopped_by = number};
     }
   }
-  if (!std::any_of(ranks.begin(), ranks.end(), has_failed)) return {};
+  if (!any_failed(ranks)) return {};
 
-  const auto& failed = first_failure(ranks, signals);
-  int status = failed.process->wait_status().value_or(0);
-  auto message = "rank " + std::to_string(failed.number) + " (pid " + std::to_string(failed.process->pid()) + ") of " +
-                 program + " " + describe_exit(status);
-  if (!all_ended(ranks)) message += "; the other ranks were stopped";
+  FailureLog log(ranks);
+  log.look();
+  auto until = Clock::now() + kSettling;
+  while (!all_ended(ranks) && Clock::now() < until) {
+    signals.wait(std::min(time_until(until), milliseconds(10)));
+    log.look();
+  }
+  Verdict verdict{.failed = log.to_blame(), .others_stopped = !all_ended(ranks)};
+  verdict.exit_code = exit_code_of(*ranks[*verdict.failed].process->wait_status());
   stop(ranks, signals, SIGTERM, patience.with_peers);
-  return {exit_code_of(status), message};
+  return verdict;
 }
 
 }  // namespace accelerate::launch

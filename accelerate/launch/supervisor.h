@@ -3,8 +3,9 @@
 // Watches the ranks of a job: all end well, or the first that fails ends all.
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "accelerate/launch/child_process.h"
@@ -15,11 +16,14 @@ namespace accelerate::launch {
 struct Rank {
   int number;
   std::unique_ptr<ChildProcess> process;
+  std::filesystem::path error_file = {};  // where it reports a crash
 };
 
-struct Outcome {
-  int exit_code = 0;         // of the first rank that failed, or 128 + the signal
-  std::string message = {};  // what happened; empty when all went well
+struct Verdict {
+  int exit_code = 0;                  // of the rank to blame, or 128 + the signal
+  std::optional<size_t> failed = {};  // the rank to blame
+  bool others_stopped = false;        // because of it
+  int stopped_by = 0;                 // the signal with which the user ended the job
 };
 
 struct Patience {
@@ -29,9 +33,8 @@ struct Patience {
 };
 
 /// Waits until all ranks have ended. When one fails, the others get SIGTERM, and later SIGKILL. A signal to stop is
-/// passed on to every rank at once; a second one kills them. Afterwards nothing of the ranks runs any more, unless all
-/// succeeded.
-Outcome supervise(std::vector<Rank>& ranks, SignalWatch& signals, const std::string& program,
-                  const Patience& patience = {});
+/// passed on to every rank at once; a second one kills them. Afterwards no process of the ranks' groups runs any more,
+/// unless all succeeded.
+Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {});
 
 }  // namespace accelerate::launch

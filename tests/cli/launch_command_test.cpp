@@ -3,46 +3,18 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "accelerate/base/scope.h"
 #include "accelerate/base/version.h"
-#include "tests/support/program.h"
+#include "tests/cli/command_run.h"
 
 using namespace accelerate;
-using accelerate::tests::Program;
-using namespace std::chrono_literals;
+using accelerate::tests::Run;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// `accelerate` with these words, run to its end.
-struct Run {
-  explicit Run(std::vector<std::string> words, const std::vector<EnvironmentVariable>& environment = {}) {
-    words.insert(words.begin(), ACCELERATE_COMMAND);
-    Program program(words, environment);
-    exit_code = program.wait(120s);
-    output = program.output();
-    errors = program.errors();
-  }
-  int exit_code;
-  std::string output;
-  std::string errors;
-};
-
-size_t count_lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
-
-bool is_alive(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string id, name, state;
-  return file >> id >> name >> state && state != "Z";
-}
-
-}  // namespace
 
 TEST_CASE("help and version are printed, and without a command help goes to standard error") {
   CHECK(Run({"--version"}).output == std::string("accelerate ") + kVersion + "\n");
@@ -60,36 +32,6 @@ TEST_CASE("help and version are printed, and without a command help goes to stan
   }
 }
 
-TEST_CASE("a command line that cannot be understood gives exit code 2 and one line") {
-  struct Case {
-    std::vector<std::string> words;
-    const char* message;
-  };
-  for (const auto& [words, message] : std::vector<Case>{
-           {{"lanch"}, "did you mean launch?"},
-           {{"launch"}, "no program to run"},
-           {{"launch", "--num_proceses", "2", "ls"}, "did you mean --num_processes?"},
-           {{"launch", "--num_processes", "two", "ls"}, "--num_processes"},
-           {{"launch", "--num_processes", "0", "ls"}, "--num_processes is 0"},
-           {{"launch", "-n", "-3", "ls"}, "--num_processes is -3"},
-           {{"launch", "--mixed_precision", "fp17", "ls"}, "fp17"},
-           {{"launch", "--num_machines", "2", "-n", "2", "ls"}, "--main_process_ip"},
-       }) {
-    Run run(words);
-    CHECK(run.exit_code == 2);
-    CHECK(run.output == "");
-    CHECK(count_lines(run.errors) == 1);
-    CHECK_MESSAGE(run.errors.find(message) != std::string::npos, run.errors);
-  }
-}
-
-TEST_CASE("a program that is missing gives 127, one that is not executable 126") {
-  auto missing = Run({"launch", "-n", "2", "./no_such_program"});
-  CHECK(missing.exit_code == 127);
-  CHECK(missing.errors.find("accelerate launch: './no_such_program' does not exist") == 0);
-  CHECK(Run({"launch", "-n", "2", "/etc/hostname"}).exit_code == 126);
-}
-
 TEST_CASE("everything after the program belongs to it") {
   auto run =
       Run({"launch", "--num-processes", "2", "sh", "-c", "echo \"$0 $*\"", "--num_processes", "9", "--help", "a b"});
@@ -105,9 +47,9 @@ TEST_CASE("flags reach the ranks through their environment") {
                   "1", "--main_process_port", "0", "sh", "-c", show});
   CHECK_MESSAGE(one.output.find("0 1 bf16 true True 3 0 127.0.0.1 ") == 0, one.output);
   auto second = Run({"launch", "--cpu", "-n", "2", "--num_machines", "2", "--machine_rank", "1", "--main_process_ip",
-                     "10.0.0.7", "--main_process_port", "29611", "sh", "-c", show},
+                     "127.0.0.1", "--main_process_port", "29611", "sh", "-c", show},
                     {{"OMP_NUM_THREADS", "5"}});
-  CHECK_MESSAGE(second.output == "1 2 no True 5 1 10.0.0.7 29611\n", second.output);
+  CHECK_MESSAGE(second.output == "1 2 no True 5 1 127.0.0.1 29611\n", second.output);
 }
 
 TEST_CASE("the exit code is the failing rank's, and the message names it") {
@@ -119,40 +61,80 @@ TEST_CASE("the exit code is the failing rank's, and the message names it") {
   CHECK(Run({"launch", "-n", "2", "sh", "-c", "kill -SEGV $$"}).exit_code == 139);
 }
 
-TEST_CASE("Ctrl-C and other requests to stop end every rank at once") {
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
-    Program program({ACCELERATE_COMMAND, "launch", "-n", "3", "sh", "-c", "echo up $$; exec sleep 60"});
-    REQUIRE(Program::wait_until([&] { return count_lines(program.output()) == 3; }, 20s));
-    auto start = std::chrono::steady_clock::now();
-    program.send_signal(number);
-    CHECK(program.wait(10s) == 128 + number);
-    CHECK(std::chrono::steady_clock::now() - start < 2s);
-    std::istringstream lines(program.output());
-    std::string word;
-    for (pid_t pid; lines >> word >> pid;) CHECK_FALSE(is_alive(pid));
+TEST_CASE("a flag comes before the environment, that before the configuration, and --show_config tells") {
+  tests::Directory directory;
+  auto config = directory.write(
+      "config.yaml",
+      "distributed_type: MULTI_CPU\nnum_processes: 3\nmixed_precision: bf16\nuse_cpu: true\ndebug: true\n");
+  std::vector<EnvironmentVariable> environment = {{"ACCELERATE_MIXED_PRECISION", "fp16"},
+                                                  {"ACCELERATE_DEBUG_MODE", "no"}};
+  std::string show = "echo $WORLD_SIZE $ACCELERATE_MIXED_PRECISION ${ACCELERATE_DEBUG_MODE:-off}";
+  auto run = Run({"launch", "--config_file", config, "-n", "1", "sh", "-c", show}, environment);
+  CHECK_MESSAGE(run.output == "1 fp16 no\n", run.output, run.errors);
+  auto shown = Run({"launch", "--config_file", config, "-n", "1", "--show_config"}, environment).output;
+  for (auto [value, origin] : {std::pair{"num_processes: 1 ", "# --num_processes"},
+                               {"mixed_precision: fp16 ", "# ACCELERATE_MIXED_PRECISION"},
+                               {"cpu: true ", "config.yaml:4"},
+                               {"num_machines: 1 ", "# default"}}) {
+    auto at = shown.find(value);
+    REQUIRE_MESSAGE(at != std::string::npos, shown);
+    auto line = shown.substr(at, shown.find('\n', at) - at);
+    CHECK_MESSAGE(line.find(origin) != std::string::npos, line);
   }
 }
 
-TEST_CASE("no rank survives a launcher that is killed") {
-  Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", "echo up $$; exec sleep 60"});
-  REQUIRE(Program::wait_until([&] { return count_lines(program.output()) == 4; }, 20s));
-  program.send_signal(SIGKILL);
-  CHECK(program.wait(10s) == 137);
-  std::istringstream lines(program.output());
-  std::string word;
-  int seen = 0;
-  for (pid_t pid; lines >> word >> pid; ++seen) {
-    CHECK(Program::wait_until([&] { return !is_alive(pid); }, 2s));
-  }
-  CHECK(seen == 4);
+TEST_CASE("the default configuration is found through HF_HOME, and --cpu leaves it aside") {
+  tests::Directory directory;
+  directory.write("accelerate/default_config.yaml", "distributed_type: MULTI_CPU\nnum_processes: 3\nuse_cpu: true\n");
+  std::vector<EnvironmentVariable> home = {{"HF_HOME", directory.path().string()}};
+  CHECK(Run({"launch", "sh", "-c", "echo $WORLD_SIZE"}, home).output == "3\n3\n3\n");
+  CHECK(Run({"launch", "--cpu", "sh", "-c", "echo $WORLD_SIZE"}, home).output == "1\n");
 }
 
-TEST_CASE("ranks keep ignoring what their launcher was told to ignore") {
-  Program program(
-      {"sh", "-c", std::string("trap '' HUP; exec ") + ACCELERATE_COMMAND + " launch -n 2 sh -c 'echo up; sleep 1'"});
-  REQUIRE(Program::wait_until([&] { return count_lines(program.output()) == 2; }, 20s));
-  program.send_signal(SIGHUP);
-  CHECK(program.wait(20s) == 0);
+TEST_CASE("values arrive byte for byte, and no shell sees them") {
+  std::vector<std::string> hostile = {"$(id)", "`id`",         "a;b|c&d", "'\"", "line\nbreak", "-n",
+                                      "",      "\xc3\xa9\xff", "*",       "~",   "\\"};
+  std::vector<std::string> words = {"launch", "-n", "1", "printf", "%s\\0"};
+  std::string expected;
+  for (const auto& value : hostile) {
+    words.push_back(value);
+    expected += value + '\0';
+  }
+  CHECK(Run(words).output == expected);
+}
+
+TEST_CASE("logs go to a directory per rank, with a link to the latest") {
+  tests::Directory directory;
+  auto logs = directory.path() / "logs";
+  auto script = "echo out $RANK; echo err $RANK >&2";
+  auto run =
+      Run({"launch", "-n", "2", "--tee", "0:3", "--redirects", "1:1", "--log_dir", logs.string(), "sh", "-c", script});
+  CHECK(run.exit_code == 0);
+  CHECK(run.output == "[default0]:out 0\n");
+  CHECK_MESSAGE(run.errors.find("[default0]:err 0\n") != std::string::npos, run.errors);
+  CHECK_MESSAGE(run.errors.find("err 1\n") != std::string::npos, run.errors);
+  auto latest = logs / "latest" / "attempt_0";
+  CHECK(tests::text_of(latest / "0/stdout.log") == "out 0\n");
+  CHECK(tests::text_of(latest / "0/stderr.log") == "err 0\n");
+  CHECK(tests::text_of(latest / "1/stdout.log") == "out 1\n");
+  CHECK_FALSE(fs::exists(latest / "1/stderr.log"));
+  CHECK((fs::status(fs::canonical(logs / "latest")).permissions() & fs::perms(0777)) == fs::perms(0700));
+}
+
+TEST_CASE("a rank can wait for a debugger") {
+  tests::Program program(
+      {ACCELERATE_COMMAND, "launch", "-n", "2", "--wait_for_debugger", "1", "sh", "-c", "echo rank $RANK"});
+  REQUIRE(program.writes("rank 0"));
+  auto errors = program.errors();
+  auto at = errors.find("gdb -p ");
+  REQUIRE_MESSAGE(at != std::string::npos, errors);
+  pid_t pid = std::stoi(errors.substr(at + 7));
+  usleep(200'000);
+  CHECK(program.output() == "rank 0\n");
+  CHECK(tests::text_of("/proc/" + std::to_string(pid) + "/comm") == "sh\n");
+  kill(pid, SIGCONT);
+  CHECK(program.wait() == 0);
+  CHECK(program.output() == "rank 0\nrank 1\n");
 }
 
 TEST_CASE("a program of Python Accelerate runs on two ranks that find each other") {

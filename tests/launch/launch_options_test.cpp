@@ -36,7 +36,14 @@ TEST_CASE("options that do not are refused with their name and value") {
            {{.num_processes = 2, .num_machines = 2, .main_process_ip = "10.0.0.1"}, "--main_process_port"},
            {{.main_process_port = 65536}, "--main_process_port is 65536"},
            {{.main_process_port = -1}, "--main_process_port is -1"},
-           {{.mixed_precision = "fp17"}, "--mixed_precision is 'fp17'; it can be no, fp16 or bf16"},
+           {{.multi_gpu = true}, "--num_processes is 1"},
+           {{.max_restarts = -1}, "--max_restarts is -1"},
+           {{.gradient_accumulation_steps = 0}, "--gradient_accumulation_steps is 0"},
+           {{.gpu_ids = "0;1"}, "--gpu_ids is '0;1'"},
+           {{.wait_for_debugger = 1}, "--wait_for_debugger is 1"},
+           {{.module = true, .no_python = true}, "--module and --no_python"},
+           {{.dynamo_backend = "inductor", .program = "./train"}, "torch.compile is for Python"},
+           {{.sharding_variables = {{"FSDP_VERSION", "1"}}, .program = "./train"}, "for Python programs"},
            {{.num_cpu_threads_per_process = 0}, "--num_cpu_threads_per_process is 0"},
        }) {
     CHECK_THROWS_WITH_AS(check(options), doctest::Contains(message), Error);

@@ -49,7 +49,9 @@ Outcome run(int num_processes, const std::string& script, LaunchOptions options 
   options.num_processes = num_processes;
   options.program = "/bin/sh";
   options.arguments = {"-c", script};
-  return launch::launch(options);
+  JobDirectory directory(options.log_dir);
+  ScopeExit tidy([&] { directory.tidy(); });
+  return launch::launch(options, directory);
 }
 
 bool is_alive(const std::string& pid) { return !pid.empty() && kill(std::stoi(pid), 0) == 0; }
@@ -106,8 +108,10 @@ TEST_CASE("the launcher's exit code is that of the rank that failed, whose peers
   auto outcome = run(3, "echo $$ > $NOTES/$RANK; [ $RANK = 1 ] && sleep 0.3 && exit 7; sleep 60 & wait");
   CHECK(Clock::now() - start < 3s);
   CHECK(outcome.exit_code == 7);
-  CHECK(outcome.message.find("rank 1 (pid " + notes.read("1").substr(0, notes.read("1").size() - 1) +
-                             ") of /bin/sh ended with exit code 7; the other ranks were stopped") == 0);
+  auto pid = notes.read("1").substr(0, notes.read("1").size() - 1);
+  CHECK_MESSAGE(outcome.message.find("rank 1 (pid " + pid + " on ") == 0, outcome.message);
+  auto ending = ") of /bin/sh ended with exit code 7; the other ranks were stopped";
+  CHECK_MESSAGE(outcome.message.find(ending) != std::string::npos, outcome.message);
   for (auto rank : {"0", "1", "2"}) CHECK_FALSE(is_alive(notes.read(rank)));
 }
 
@@ -150,39 +154,64 @@ TEST_CASE("a signal to the launcher is passed on to every rank, which may tidy u
   CHECK(notes.read("tidy1") == "tidy\n");
 }
 
-TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
-  Notes notes;
-  SignalWatch signals;
-  std::vector<Rank> ranks;
-  ChildProcess::Setup setup;
-  setup.environment = {"NOTES=" + notes.directory.string(), "PATH=/usr/bin:/bin"};
-  setup.signal_mask = signals.original_mask();
-  auto start = [&](const std::string& script) {
-    Command command{"/bin/sh", {"sh", "-c", script}};
-    ranks.push_back({static_cast<int>(ranks.size()), std::make_unique<ChildProcess>(command, setup)});
-  };
-  start("trap '' TERM; echo ready > $NOTES/ready; while true; do sleep 1; done");
-  start("while [ ! -e $NOTES/ready ]; do sleep 0.01; done; exit 4");
-  auto begin = Clock::now();
-  auto outcome = supervise(ranks, signals, "stubborn", {.with_peers = 300ms});
-  CHECK(outcome.exit_code == 4);
-  CHECK(Clock::now() - begin >= 300ms);
-  CHECK(Clock::now() - begin < 5s);
-  CHECK(ranks[0].process->wait_status() == SIGKILL);
-}
-
 TEST_CASE("a file that is no program is refused by name when it is executed") {
   Notes notes;
   auto path = (notes.directory / "broken").string();
   std::ofstream(path) << "neither binary nor script";
   fs::permissions(path, fs::perms::owner_all);
-  try {
-    launch::launch({.num_processes = 2, .program = path});
-    FAIL_CHECK("it was started");
-  } catch (const ProgramError& error) {
-    CHECK(error.exit_code() == 126);
-    CHECK(std::string(error.what()).find(path) != std::string::npos);
+  JobDirectory directory(notes.directory.string());
+  auto start = [&] { launch::launch({.num_processes = 2, .program = path}, directory); };
+  CHECK_THROWS_WITH_AS(start(), doctest::Contains((path + "' cannot be executed").c_str()), Error);
+}
+
+TEST_CASE("a job that fails is started again as often as allowed, and no oftener") {
+  for (int max_restarts : {0, 1, 3}) {
+    Notes notes;
+    auto outcome = run(2,
+                       "echo $TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS >> $NOTES/$RANK; [ $RANK = 0 ] && "
+                       "exit 9; sleep 60",
+                       {.max_restarts = max_restarts, .monitor_interval = 1ms});
+    CHECK(outcome.exit_code == 9);
+    std::string expected;
+    for (int i = 0; i <= max_restarts; ++i) expected += std::to_string(i) + " " + std::to_string(max_restarts) + "\n";
+    CHECK(notes.read("0") == expected);
   }
+}
+
+TEST_CASE("a job that succeeds after a failure ends well") {
+  Notes notes;
+  auto outcome = run(2, "[ $TORCHELASTIC_RESTART_COUNT = 2 ] || exit 1", {.max_restarts = 5, .monitor_interval = 1ms});
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.message == "");
+}
+
+TEST_CASE("a program that could not even start is not tried again") {
+  for (auto script : {"echo x >> $NOTES/$RANK; exit 127", "echo x >> $NOTES/$RANK; exit 126"}) {
+    Notes notes;
+    run(1, script, {.max_restarts = 3, .monitor_interval = 1ms});
+    CHECK(notes.read("0") == "x\n");
+  }
+}
+
+TEST_CASE("the summary tells what a rank said last and what it reported of its crash") {
+  auto outcome =
+      run(2,
+          "[ $RANK = 0 ] && exec sleep 60; for i in $(seq 30); do echo line $i >&2; done;"
+          "printf %s '{\"message\": {\"message\": \"ValueError: no\", \"extraInfo\": {\"py_callstack\": "
+          "\"Traceback:\\n  File train.py, line 3\", \"timestamp\": \"1\"}}}' > $TORCHELASTIC_ERROR_FILE; exit 5");
+  CHECK(outcome.exit_code == 5);
+  for (auto text :
+       {"rank 1 ", "ValueError: no", "File train.py, line 3", "its last lines:", "  | line 21", "  | line 30"}) {
+    CHECK_MESSAGE(outcome.message.find(text) != std::string::npos, outcome.message);
+  }
+  CHECK(outcome.message.find("line 20\n") == std::string::npos);
+}
+
+TEST_CASE("the rank that reported first is blamed, not the one with the lowest number") {
+  auto outcome = run(3,
+                     "[ $RANK = 0 ] && sleep 0.05; [ $RANK = 1 ] && sleep 0.05; echo '{\"message\": \"x\"}' > "
+                     "$TORCHELASTIC_ERROR_FILE; exit 1");
+  CHECK_MESSAGE(outcome.message.find("rank 2 ") == 0, outcome.message);
 }
 
 TEST_CASE("GPUs are counted by their device files") {

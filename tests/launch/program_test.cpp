@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 
 using namespace accelerate;
@@ -21,15 +22,8 @@ void write(const fs::path& path, bool executable) {
   fs::permissions(path, executable ? permissions | fs::perms::owner_exec : permissions);
 }
 
-/// The exit code with which the program is refused, 0 if it is not.
-int refused_with(const std::string& program, const std::string& search_path, const char* message) {
-  try {
-    find_command(program, {}, search_path);
-  } catch (const ProgramError& error) {
-    CHECK_MESSAGE(std::string(error.what()).find(message) != std::string::npos, error.what());
-    return error.exit_code();
-  }
-  return 0;
+void check_refused(const std::string& program, const std::string& search_path, const char* message) {
+  CHECK_THROWS_WITH_AS(find_command(program, {}, search_path), doctest::Contains(message), Error);
 }
 
 }  // namespace
@@ -62,10 +56,15 @@ TEST_CASE("a program is found by its path, in PATH, or else beside us") {
   CHECK(python.path == (root / "second/python3").string());
   CHECK(python.arguments == std::vector<std::string>{"python3", "script.py", "x"});
 
-  CHECK(refused_with("./nothing", search_path, "'./nothing' does not exist") == 127);
-  CHECK(refused_with("nothing", search_path, "nor in PATH") == 127);
-  CHECK(refused_with("missing.py", search_path, "'missing.py' does not exist") == 127);
-  CHECK(refused_with("script.py", "/nowhere", "needs python3") == 127);
-  CHECK(refused_with("./plain", search_path, "is not executable") == 126);
-  CHECK(refused_with("./first", search_path, "is a directory") == 126);
+  auto module = find_command("package.train", {"x"}, search_path, {.module = true});
+  CHECK(module.arguments == std::vector<std::string>{"python3", "-m", "package.train", "x"});
+  fs::permissions(root / "script.py", fs::perms::owner_all);
+  CHECK(find_command("./script.py", {}, search_path, {.no_python = true}).path == "./script.py");
+
+  check_refused("./nothing", search_path, "'./nothing' does not exist");
+  check_refused("nothing", search_path, "nor in PATH");
+  check_refused("missing.py", search_path, "'missing.py' does not exist");
+  check_refused("script.py", "/nowhere", "needs python3");
+  check_refused("./plain", search_path, "is not executable");
+  check_refused("./first", search_path, "is a directory");
 }

@@ -1,0 +1,125 @@
+#include "accelerate/launch/attempt.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/exit_status.h"
+#include "accelerate/base/loopback_port.h"
+#include "accelerate/launch/crash_report.h"
+#include "accelerate/launch/rank_output.h"
+#include "accelerate/launch/supervisor.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+constexpr size_t kLinesShown = 10;
+constexpr size_t kFramesShown = 12;
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+/// "[default1]:" as torchrun writes it, in a colour of the rank on a terminal.
+std::string line_prefix(const std::string& role, int local_rank, bool coloured) {
+  auto text = "[" + role + std::to_string(local_rank) + "]:";
+  if (!coloured) return text;
+  return "\033[" + std::to_string(31 + local_rank % 6) + "m" + text + "\033[0m ";
+}
+
+/// Where a stream of a rank goes, or nothing when the rank keeps the launcher's own. A lone rank does, unless the user
+/// wants files: it may be a program to talk to.
+std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::filesystem::path& directory,
+                                      int local_rank, int console) {
+  bool is_output = console == STDOUT_FILENO;
+  auto chosen = [&](const StreamChoice& choice) {
+    return is_output ? choice.output(local_rank) : choice.errors(local_rank);
+  };
+  bool teed = chosen(options.streams.tee);
+  bool redirected = chosen(options.streams.redirects) && !teed;
+  if (options.local_processes() == 1 && !teed && !redirected) return std::nullopt;
+  StreamTarget target{.local_rank = local_rank, .console = redirected ? -1 : console};
+  if (teed || redirected) target.file = directory / (is_output ? "stdout.log" : "stderr.log");
+  bool on_terminal = isatty(console) != 0;
+  if (teed || on_terminal) {
+    target.prefix = line_prefix(options.role, local_rank, on_terminal && !environment_variable("NO_COLOR"));
+  }
+  return target;
+}
+
+Rank start_rank(const LaunchOptions& options, const Command& command, const Machine& machine,
+                const JobDirectory& directory, int local_rank, RankOutput& output, const SignalWatch& signals) {
+  int number = options.first_rank() + local_rank;
+  auto own_directory = directory.of_rank(machine.restart_count, local_rank);
+  auto error_file = own_directory / "error.json";
+  ChildProcess::Setup setup;
+  setup.environment = merge_environment(environ, child_environment(options, machine, local_rank, error_file.string()));
+  setup.signal_mask = signals.original_mask();
+  if (number == 0) setup.inherited_fd = machine.store_fd;
+  if (auto target = target_of(options, own_directory, local_rank, STDOUT_FILENO)) setup.output = output.open(*target);
+  if (auto target = target_of(options, own_directory, local_rank, STDERR_FILENO)) setup.errors = output.open(*target);
+  setup.stopped = options.wait_for_debugger == number;
+  Rank rank{number, std::make_unique<ChildProcess>(command, setup), error_file};
+  if (setup.stopped) {
+    std::cerr << "accelerate launch: rank " << number << " waits for a debugger: gdb -p " << rank.process->pid()
+              << ", then continue; or kill -CONT " << rank.process->pid() << std::endl;
+  }
+  return rank;
+}
+
+/// Rank, host, process, how it ended, where it was, and what it said last.
+std::string summary_of(const LaunchOptions& options, const Rank& rank, bool others_stopped, const RankOutput& output) {
+  std::ostringstream text;
+  text << "rank " << rank.number << " (pid " << rank.process->pid() << " on " << host_name() << ") of "
+       << options.program << " " << describe_exit(*rank.process->wait_status());
+  if (others_stopped) text << "; the other ranks were stopped";
+  if (auto report = read_crash_report(rank.error_file)) {
+    text << "\n  " << report->message;
+    for (size_t i = 0; i < std::min(report->frames.size(), kFramesShown); ++i) text << "\n    " << report->frames[i];
+  }
+  auto lines = output.last_lines(rank.number - options.first_rank(), kLinesShown);
+  if (!lines.empty()) text << "\n  its last lines:";
+  for (const auto& line : lines) text << "\n  | " << line;
+  return text.str();
+}
+
+/// The codes with which a shell, the kernel and the dynamic loader say that there was no program to run: trying again
+/// would give the same.
+bool could_not_start(int exit_code) { return exit_code == 126 || exit_code == 127; }
+
+}  // namespace
+
+AttemptResult run_attempt(const LaunchOptions& options, const Command& command, Machine machine,
+                          const JobDirectory& directory, SignalWatch& signals) {
+  std::optional<LoopbackPort> port;
+  if (options.one_machine()) {
+    port.emplace(options.main_process_port.value_or(0));
+    machine.main_process_port = port->number();
+    machine.store_fd = port->fd();
+  }
+  RankOutput output;
+  std::vector<Rank> ranks;
+  for (int local_rank = 0; local_rank < options.local_processes(); ++local_rank) {
+    ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals));
+  }
+  port.reset();
+  output.start();
+  Patience patience;
+  patience.on_request = options.shutdown_timeout;
+  patience.with_peers = std::min(patience.with_peers, options.shutdown_timeout);
+  auto verdict = supervise(ranks, signals, patience);
+  output.finish();
+  if (verdict.stopped_by != 0) return {verdict.exit_code, "stopped by " + signal_name(verdict.stopped_by)};
+  if (!verdict.failed) return {};
+  return {verdict.exit_code, summary_of(options, ranks[*verdict.failed], verdict.others_stopped, output),
+          !could_not_start(verdict.exit_code)};
+}
+
+}  // namespace accelerate::launch

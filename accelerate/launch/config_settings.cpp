@@ -1,0 +1,108 @@
+// What a configuration file says, under the names of the flags of `accelerate launch`.
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+#include "accelerate/base/error.h"
+#include "accelerate/launch/settings.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(int64_t value) { return std::to_string(value); }
+std::string text_of(const std::string& value) { return value; }
+
+std::string text_of(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+std::string text_of(const std::vector<std::string>& values) {
+  std::string text;
+  for (const auto& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+std::string text_of(std::monostate) { return ""; }
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// Kinds of job that Python's launcher knows and this one does not start.
+std::string why_not_started(const std::string& distributed_type) {
+  if (distributed_type == "DEEPSPEED") return why_not_here("use_deepspeed");
+  if (distributed_type == "MEGATRON_LM") return why_not_here("use_megatron_lm");
+  if (distributed_type == "XLA" || distributed_type == "TPU") return why_not_here("tpu");
+  return "";
+}
+
+class Reader {
+ public:
+  explicit Reader(const config::LaunchConfig& config) : config_(config) {}
+
+  template <class T>
+  void scalar(const std::string& key, const std::optional<T>& value, const std::string& flag = "") {
+    if (value) settings_[flag.empty() ? key : flag] = {text_of(*value), config_.origin(key)};
+  }
+
+  /// The keys of a section are flags, with or without the section's prefix.
+  void section(const std::string& key, const config::Section& section, const std::string& prefix) {
+    for (const auto& [name, value] : section) {
+      auto text = std::visit([](const auto& held) { return text_of(held); }, value);
+      auto flag = name.starts_with(prefix) ? name : prefix + name;
+      if (flag == "dynamo_backend") text = lower_case(text);  // the file has it in capitals
+      if (!text.empty()) settings_[flag] = {text, config_.origin(key + "." + name)};
+    }
+  }
+
+  void set(const std::string& flag, const std::string& value, const std::string& key) {
+    settings_[flag] = {value, config_.origin(key)};
+  }
+
+  SettingMap take() { return std::move(settings_); }
+
+ private:
+  const config::LaunchConfig& config_;
+  SettingMap settings_;
+};
+
+}  // namespace
+
+SettingMap settings_of_config(const config::LaunchConfig& config) {
+  if (config.compute_environment == "AMAZON_SAGEMAKER") {
+    fail(config.origin("compute_environment"), ": AMAZON_SAGEMAKER ", why_not_here("aws_"));
+  }
+  auto type = config.distributed_type.value_or("NO");
+  if (auto reason = why_not_started(type); !reason.empty()) {
+    fail(config.origin("distributed_type"), ": distributed_type ", type, " ", reason);
+  }
+  Reader reader(config);
+  reader.scalar("mixed_precision", config.mixed_precision);
+  reader.scalar("use_cpu", config.use_cpu, "cpu");
+  reader.scalar("debug", config.debug);
+  reader.scalar("num_processes", config.num_processes);
+  reader.scalar("machine_rank", config.machine_rank);
+  reader.scalar("num_machines", config.num_machines);
+  reader.scalar("gpu_ids", config.gpu_ids);
+  reader.scalar("main_process_ip", config.main_process_ip);
+  reader.scalar("main_process_port", config.main_process_port);
+  reader.scalar("rdzv_backend", config.rdzv_backend);
+  reader.scalar("same_network", config.same_network);
+  reader.scalar("enable_cpu_affinity", config.enable_cpu_affinity);
+  reader.section("mpirun_config", config.mpirun_config, "mpirun_");
+  reader.section("dynamo_config", config.dynamo_config, "dynamo_");
+  reader.section("fsdp_config", config.fsdp_config, "fsdp_");
+  reader.section("parallelism_config", config.parallelism_config, "parallelism_config_");
+  if (type == "MULTI_GPU") reader.set("multi_gpu", "true", "distributed_type");
+  if (type == "FSDP") reader.set("use_fsdp", "true", "distributed_type");
+  if (!config.parallelism_config.empty()) reader.set("use_parallelism_config", "true", "parallelism_config");
+  return reader.take();
+}
+
+}  // namespace accelerate::launch

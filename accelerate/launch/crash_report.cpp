@@ -1,0 +1,101 @@
+#include "accelerate/launch/crash_report.h"
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "accelerate/launch/capture.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty()) lines.push_back(line);
+  }
+  return lines;
+}
+
+/// A frame as the crashing process wrote it: "/path/of/module(+0x1234) symbol".
+struct RawFrame {
+  std::string module;
+  std::string address;
+  std::string symbol;
+};
+
+std::optional<RawFrame> parse_frame(const std::string& line) {
+  auto open = line.rfind("(+0x");
+  auto close = line.find(')', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
+  auto symbol = close + 2 <= line.size() ? line.substr(close + 2) : "";
+  return RawFrame{line.substr(0, open), line.substr(open + 2, close - open - 2), symbol};
+}
+
+/// Whether a frame is of the system or of libtorch, about which a user's file and line say nothing.
+bool is_foreign(const std::string& module) {
+  auto name = module.substr(module.rfind('/') + 1);
+  return name.starts_with("libc.so") || name.starts_with("libtorch") || name.starts_with("libc10") ||
+         name.starts_with("libstdc++") || name.starts_with("libgcc") || name.starts_with("ld-linux") ||
+         name.starts_with("libaccelerate.so") || name.starts_with("linux-vdso");
+}
+
+/// Asks addr2line once for each module; frames that it knows nothing about keep the name of their symbol.
+std::vector<std::string> symbolised(const std::vector<RawFrame>& raw) {
+  std::map<std::string, std::vector<std::string>> questions;
+  for (const auto& frame : raw) {
+    auto& words = questions[frame.module];
+    if (is_foreign(frame.module)) continue;
+    if (words.empty()) words = {"addr2line", "-C", "-f", "-p", "-e", frame.module};
+    words.push_back(frame.address);
+  }
+  std::map<std::string, std::vector<std::string>> answers;
+  for (const auto& [module, words] : questions) {
+    if (!words.empty()) answers[module] = lines_of(capture(words).output);
+  }
+  std::map<std::string, size_t> used;
+  std::vector<std::string> frames;
+  for (const auto& frame : raw) {
+    auto& lines = answers[frame.module];
+    auto index = used[frame.module]++;
+    bool known = index < lines.size() && !lines[index].starts_with("??");
+    auto name = frame.symbol.empty() ? frame.address : frame.symbol;
+    frames.push_back(known ? lines[index] : name + " in " + frame.module);
+  }
+  return frames;
+}
+
+}  // namespace
+
+std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_file) {
+  std::ifstream file(error_file);
+  auto json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("message")) return std::nullopt;
+  auto& message = json["message"];
+  if (message.is_string()) return CrashReport{message.get<std::string>(), {}};
+  if (!message.is_object()) return std::nullopt;
+  CrashReport report{message.value("message", ""), {}};
+  auto lines = lines_of(message.value("extraInfo", Json::object()).value("py_callstack", ""));
+  std::vector<RawFrame> raw;
+  for (const auto& line : lines) {
+    if (auto frame = parse_frame(line)) raw.push_back(*frame);
+  }
+  if (raw.empty()) {
+    report.frames = lines;
+    return report;
+  }
+  report.frames = symbolised(raw);
+  std::string callstack;
+  for (const auto& frame : report.frames) callstack += frame + "\n";
+  message["extraInfo"]["py_callstack"] = callstack;
+  file.close();
+  std::ofstream(error_file) << json.dump();
+  return report;
+}
+
+}  // namespace accelerate::launch

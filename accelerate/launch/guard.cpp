@@ -1,0 +1,79 @@
+#include "accelerate/launch/guard.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/exit_status.h"
+#include "accelerate/launch/process_tree.h"
+#include "accelerate/launch/signal_watch.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+/// Orphans among the descendants become children of this process instead of init's, so that they are found.
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+[[noreturn]] void run_worker(const std::function<int()>& work, const std::function<void()>& tidy, int lifeline) {
+  setpgid(0, 0);  // Ctrl-C reaches the guard alone, which passes it on
+  adopt_orphans();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
+  std::mutex ending;                            // whichever thread comes first ends the process
+  auto end = [&](int exit_code) {
+    ending.lock();
+    kill_descendants();
+    tidy();
+    std::cout.flush();
+    std::fflush(nullptr);
+    _exit(exit_code);
+  };
+  std::thread([lifeline, end] {
+    char byte;
+    while (read(lifeline, &byte, 1) < 0 && errno == EINTR) {
+    }
+    end(1);
+  }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  end(work());
+  std::abort();  // not reached: `end` does not return
+}
+
+}  // namespace
+
+int run_guarded(const std::function<int()>& work, const std::function<void()>& tidy) {
+  int ends[2];  // nothing is ever written: the end of the guard is the message
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("the job cannot be started: pipe: ", std::strerror(errno));
+  adopt_orphans();
+  SignalWatch signals;
+  pid_t worker = fork();
+  if (worker < 0) fail("the job cannot be started: fork: ", std::strerror(errno));
+  if (worker == 0) {
+    close(ends[1]);
+    sigprocmask(SIG_SETMASK, &signals.original_mask(), nullptr);
+    run_worker(work, tidy, ends[0]);
+  }
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(worker, &status, WNOHANG) != worker) {
+    if (int number = signals.wait(std::chrono::seconds(1)); number != 0) kill(worker, number);
+  }
+  kill_descendants();
+  tidy();
+  close(ends[1]);
+  return exit_code_of(status);
+}
+
+}  // namespace accelerate::launch

@@ -1,0 +1,189 @@
+#include "accelerate/launch/launch_flags.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace accelerate::launch {
+
+namespace {
+
+using enum FlagKind;
+
+std::vector<LaunchFlag> program_flags() {
+  return {
+      {"config_file", Text, "Configuration to read instead of the one that `accelerate config` wrote"},
+      {"show_config", Switch, "Print every value and where it comes from, and start nothing", "false"},
+      {"module", Switch, "The program is a Python module, as after python3 -m", "false", {}, "m"},
+      {"no_python", Switch, "Execute the program itself, also if its name ends in .py or .cpp", "false"},
+      {"quiet", Switch, "When a rank fails, return its exit code and say nothing", "false", {}, "q"},
+      {"debug",
+       Switch,
+       "Compare what ranks send to each other before they do",
+       "false",
+       {},
+       "",
+       "ACCELERATE_DEBUG_MODE"},
+      {"wait_for_debugger", Integer, "Stop this rank before its first instruction, so that gdb can be attached"},
+  };
+}
+
+std::vector<LaunchFlag> hardware_flags() {
+  return {
+      {"num_processes",
+       Integer,
+       "Processes of all machines together; by default one for each GPU, or one",
+       "",
+       {},
+       "n"},
+      {"cpu", Switch, "Stay on the CPU although there is a GPU", "false", {}, "", "ACCELERATE_USE_CPU"},
+      {"multi_gpu", Switch, "Insist on several processes with a GPU each", "false"},
+      {"gpu_ids", Text, "GPUs to use on this machine, as 0,1,3, or all", "all"},
+      {"mixed_precision", Text, "Precision of the forward pass", "no", {"no", "fp16", "bf16"}},
+      {"num_cpu_threads_per_process", Integer, "Threads of each process; by default OMP_NUM_THREADS, or a fair share"},
+      {"enable_cpu_affinity", Switch, "Keep each rank near its GPU", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
+      {"gradient_accumulation_steps", Integer, "Batches whose gradients are summed before a step of the optimizer"},
+  };
+}
+
+std::vector<LaunchFlag> machine_flags() {
+  return {
+      {"num_machines", Integer, "Machines that take part", "1"},
+      {"machine_rank", Integer, "Number of this machine, from 0", "0"},
+      {"main_process_ip", Text, "Address of machine 0, when there are several"},
+      {"main_process_port", Integer, "Port on which rank 0 meets the others; on one machine any that is free"},
+      {"same_network", Switch, "All machines are on one local network; accepted, and makes no difference", "false"},
+      {"rdzv_backend", Text, "How machines find each other: by their given rank", "static", {"static", "c10d"}},
+      {"rdzv_conf", Text, "Details of that as key=value,...: timeout in seconds", ""},
+      {"mpirun_hostfile", Text, "Start the ranks through mpirun on the hosts that this file lists"},
+  };
+}
+
+std::vector<LaunchFlag> supervision_flags() {
+  return {
+      {"max_restarts", Integer, "Starts again after a failure, at most so many times", "0"},
+      {"monitor_interval", Seconds, "Pause before a new start; ranks that end are noticed at once", "0.1"},
+      {"shutdown_timeout", Seconds, "Time for ranks to end by themselves when the job is stopped", "30"},
+      {"redirects",
+       Text,
+       "Streams into files: 0 none, 1 output, 2 errors, 3 both; or by local rank, as 0:1,1:3",
+       "0",
+       {},
+       "r"},
+      {"tee", Text, "The same, but to the console too", "0", {}, "t"},
+      {"log_dir", Text, "Directory for those files, and for the reports of crashes"},
+      {"role", Text, "Name of the ranks before their lines", "default"},
+  };
+}
+
+std::vector<LaunchFlag> dynamo_flags() {
+  std::vector<std::string> backends = {
+      "no",         "eager", "aot_eager", "inductor",   "aot_ts_nvfuser",          "nvprims_nvfuser",
+      "cudagraphs", "ofi",   "fx2trt",    "onnxrt",     "aot_torchxla_trace_once", "torchxla_trace_once",
+      "tensorrt",   "ipex",  "tvm",       "hpu_backend"};
+  return {
+      {"dynamo_backend", Text, "Compiler of torch.compile", "no", backends},
+      {"dynamo_mode", Text, "Mode of torch.compile", "default", {"default", "reduce-overhead", "max-autotune"}},
+      {"dynamo_use_fullgraph", Switch, "torch.compile insists on a single graph", "false"},
+      {"dynamo_use_dynamic", Switch, "torch.compile traces shapes that change", "false"},
+      {"dynamo_use_regional_compilation", Switch, "torch.compile compiles repeated blocks once", "false"},
+  };
+}
+
+std::vector<LaunchFlag> sharding_flags() {
+  return {
+      {"use_fsdp", Switch, "Fully sharded data parallel, with --fsdp_... as for Python's launcher", "false"},
+      {"fsdp_version", Text, "", "1", {"1", "2"}},
+      {"fsdp_sharding_strategy", Text, "", "FULL_SHARD"},
+      {"fsdp_reshard_after_forward", Text, "", "true"},
+      {"fsdp_offload_params", Text, "", "false"},
+      {"fsdp_min_num_params", Integer, "", "100000000"},
+      {"fsdp_auto_wrap_policy", Text},
+      {"fsdp_transformer_layer_cls_to_wrap", Text},
+      {"fsdp_backward_prefetch", Text},
+      {"fsdp_state_dict_type", Text},
+      {"fsdp_forward_prefetch", Text, "", "false"},
+      {"fsdp_use_orig_params", Text, "", "true"},
+      {"fsdp_cpu_ram_efficient_loading", Text, "", "true"},
+      {"fsdp_sync_module_states", Text, "", "true"},
+      {"fsdp_activation_checkpointing", Text, "", "false"},
+      {"fsdp_activation_checkpointing_offload", Text, "", "false"},
+      {"use_parallelism_config", Switch, "Several ways at once, with --parallelism_config_... likewise", "false"},
+      {"parallelism_config_dp_replicate_size", Integer, "", "1"},
+      {"parallelism_config_dp_shard_size", Integer, "", "1"},
+      {"parallelism_config_tp_size", Integer, "", "1"},
+      {"parallelism_config_cp_size", Integer, "", "1"},
+      {"parallelism_config_cp_backend", Text, "", "torch", {"torch"}},
+      {"parallelism_config_cp_comm_strategy", Text},
+      {"parallelism_config_sp_size", Integer, "", "1"},
+      {"parallelism_config_sp_backend", Text, "", "deepspeed", {"deepspeed"}},
+      {"parallelism_config_sp_seq_length", Integer},
+      {"parallelism_config_sp_seq_length_is_variable", Text},
+      {"parallelism_config_sp_attn_implementation", Text},
+  };
+}
+
+struct Reason {
+  std::vector<std::string_view> beginnings;  // of the names it holds for
+  std::string sentence;
+};
+
+const std::vector<Reason>& reasons() {
+  static const std::vector<Reason> kAll = {
+      {{"use_deepspeed", "deepspeed_", "zero", "offload_", "gradient_clipping"},
+       "belongs to DeepSpeed, a Python library; start such a program with Python's `accelerate launch` or `deepspeed`"},
+      {{"use_megatron_lm", "megatron_lm_"},
+       "belongs to Megatron-LM, a Python library; start such a program with Python's `accelerate launch`"},
+      {{"tpu", "no_tpu_cluster", "vm", "env", "main_training_function", "downcast_bf16"},
+       "is for TPUs, which libtorch does not reach; start such a program with Python's `accelerate launch`"},
+      {{"aws_"}, "is for SageMaker, whose jobs are started by its Python client"},
+      {{"fp8_"}, "configures fp8, which needs libraries for Python; --mixed_precision can be no, fp16 or bf16"},
+  };
+  return kAll;
+}
+
+}  // namespace
+
+std::string LaunchFlag::variable() const {
+  if (!own_variable.empty()) return own_variable;
+  auto upper = "ACCELERATE_" + name;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  return upper;
+}
+
+const std::vector<LaunchFlag>& launch_flags() {
+  static const std::vector<LaunchFlag> kAll = [] {
+    std::vector<LaunchFlag> all;
+    auto add = [&](const std::string& group, std::vector<LaunchFlag> flags) {
+      for (auto& flag : flags) {
+        flag.group = flag.help.empty() ? "" : group;
+        all.push_back(std::move(flag));
+      }
+    };
+    add("Program", program_flags());
+    add("Processes", hardware_flags());
+    add("Machines", machine_flags());
+    add("Supervision", supervision_flags());
+    add("Python programs", dynamo_flags());
+    add("Python programs", sharding_flags());
+    return all;
+  }();
+  return kAll;
+}
+
+const LaunchFlag* find_launch_flag(std::string_view name) {
+  const auto& all = launch_flags();
+  auto found = std::find_if(all.begin(), all.end(), [&](const auto& flag) { return flag.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string why_not_here(std::string_view name) {
+  for (const auto& [beginnings, sentence] : reasons()) {
+    for (auto beginning : beginnings) {
+      bool is_prefix = beginning.ends_with('_') || beginning == "zero" || beginning == "tpu";
+      if (name == beginning || (is_prefix && name.starts_with(beginning))) return sentence;
+    }
+  }
+  return "";
+}
+
+}  // namespace accelerate::launch

@@ -1,0 +1,76 @@
+#include "accelerate/launch/port.h"
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
+
+namespace accelerate::launch {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The inode of the socket that listens on the port, from the kernel's tables; empty when there is none.
+std::string listening_inode(int port) {
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(table);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+      std::istringstream fields(line);
+      std::string number, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+      fields >> number >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
+      auto colon = local.rfind(':');
+      constexpr auto kListening = "0A";
+      if (state == kListening && std::stoi(local.substr(colon + 1), nullptr, 16) == port) return inode;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string owner_of_port(int port) {
+  auto inode = listening_inode(port);
+  if (inode.empty()) return "";
+  auto wanted = "socket:[" + inode + "]";
+  std::error_code error;
+  for (const auto& process : fs::directory_iterator("/proc", error)) {
+    auto pid = process.path().filename().string();
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    for (const auto& descriptor : fs::directory_iterator(process.path() / "fd", error)) {
+      if (fs::read_symlink(descriptor.path(), error) != wanted) continue;
+      std::ifstream name_file(process.path() / "comm");
+      std::string name;
+      std::getline(name_file, name);
+      return "pid " + pid + " (" + name + ")";
+    }
+  }
+  return "";
+}
+
+void check_port_is_free(int port) {
+  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ScopeExit close_socket([fd] { ::close(fd); });
+  int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return;
+  int error = errno;
+  auto owner = error == EADDRINUSE ? owner_of_port(port) : "";
+  fail("--main_process_port ", port, " cannot be used on this machine: ", std::strerror(error),
+       owner.empty() ? "" : ", by " + owner, "; stop the program that holds it, or choose another port");
+}
+
+}  // namespace accelerate::launch

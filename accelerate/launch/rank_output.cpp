@@ -1,0 +1,220 @@
+#include "accelerate/launch/rank_output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+constexpr size_t kChunkBytes = 1 << 16;
+constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for the report of a failure
+constexpr size_t kLongestLine = 1 << 20;  // what is longer is cut rather than kept in memory
+
+struct Ends {
+  int ours = -1;
+  int theirs = -1;
+};
+
+/// A terminal of its own for a rank, as wide as the user's and without any translation of what is written.
+Ends open_terminal(int like) {
+  Ends ends;
+  ends.ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (ends.ours < 0 || grantpt(ends.ours) != 0 || unlockpt(ends.ours) != 0) return {};
+  ends.theirs = ::open(ptsname(ends.ours), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  termios settings{};
+  tcgetattr(ends.theirs, &settings);
+  cfmakeraw(&settings);
+  tcsetattr(ends.theirs, TCSANOW, &settings);
+  winsize size{};
+  if (ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(ends.theirs, TIOCSWINSZ, &size);
+  return ends;
+}
+
+Ends open_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("the output of a rank cannot be caught: pipe: ", std::strerror(errno));
+  return {ends[0], ends[1]};
+}
+
+/// Returns false when nobody reads any more.
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    auto written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      pollfd room{fd, POLLOUT, 0};
+      poll(&room, 1, -1);
+      continue;
+    }
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+void keep_tail(std::string& tail, std::string_view text) {
+  if (text.size() > kTailBytes) text.remove_prefix(text.size() - kTailBytes);
+  tail.append(text);
+  if (tail.size() > 4 * kTailBytes) tail.erase(0, tail.size() - kTailBytes);
+}
+
+}  // namespace
+
+struct RankOutput::Stream {
+  StreamTarget target;
+  bool is_errors = false;
+  bool on_terminal = false;
+  Ends ends;
+  int file = -1;
+  bool at_end = false;
+  std::string pending;  // read, and not yet on the console
+  std::string tail;
+};
+
+RankOutput::RankOutput() = default;
+
+RankOutput::~RankOutput() {
+  finish();
+  for (auto& stream : streams_) {
+    for (int fd : {stream->ends.ours, stream->ends.theirs, stream->file}) {
+      if (fd >= 0) close(fd);
+    }
+  }
+}
+
+int RankOutput::open(const StreamTarget& target) {
+  auto stream = std::make_unique<Stream>();
+  stream->target = target;
+  stream->is_errors = target.console == STDERR_FILENO || target.file.ends_with("stderr.log");
+  stream->on_terminal = target.console >= 0 && isatty(target.console) != 0;
+  if (stream->on_terminal) stream->ends = open_terminal(target.console);
+  if (stream->ends.ours < 0) stream->ends = open_pipe();
+  fcntl(stream->ends.ours, F_SETFL, O_NONBLOCK);
+  if (!target.file.empty()) {
+    stream->file = ::open(target.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (stream->file < 0) fail(target.file, " cannot be written: ", std::strerror(errno));
+  }
+  streams_.push_back(std::move(stream));
+  return streams_.back()->ends.theirs;
+}
+
+void RankOutput::start() {
+  for (auto& stream : streams_) close(std::exchange(stream->ends.theirs, -1));
+  if (streams_.empty()) return;
+  wake_ = eventfd(0, EFD_CLOEXEC);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread; SIGPIPE becomes an error of write
+  thread_ = std::thread([this] { carry(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void RankOutput::finish() {
+  if (!thread_.joinable()) return;
+  eventfd_write(wake_, 1);
+  thread_.join();
+  close(wake_);
+}
+
+void RankOutput::carry() {
+  std::string chunk(kChunkBytes, '\0');
+  bool ending = false;
+  while (true) {
+    std::vector<pollfd> waits = {{wake_, POLLIN, 0}};
+    for (const auto& stream : streams_) waits.push_back({stream->at_end ? -1 : stream->ends.ours, POLLIN, 0});
+    poll(waits.data(), waits.size(), ending ? 0 : -1);
+    ending = ending || waits[0].revents != 0;
+    bool carried = false;
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      auto& stream = *streams_[i];
+      if (waits[i + 1].revents == 0) continue;
+      auto size = read(stream.ends.ours, chunk.data(), chunk.size());
+      if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      stream.at_end = size <= 0;
+      carried = true;
+      std::string_view text(chunk.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
+      if (stream.file >= 0) write_all(stream.file, text);
+      keep_tail(stream.tail, text);
+      if (stream.target.console < 0) continue;
+      stream.pending.append(text);
+      if (stream.at_end && !stream.pending.empty() && stream.pending.back() != '\n') stream.pending += '\n';
+      write_console(stream);
+    }
+    if (ending && !carried) break;
+  }
+  for (auto& stream : streams_) {
+    if (stream->pending.empty()) continue;
+    stream->pending += '\n';
+    write_console(*stream);
+  }
+}
+
+/// Writes the whole lines of what is pending. A progress bar on a terminal has no end of line until it is complete; it
+/// is written at once, and makes room when another rank has something to say.
+void RankOutput::write_console(Stream& stream) {
+  std::string_view rest = stream.pending;
+  std::string text;
+  auto make_room = [&] {
+    if (unfinished_ != nullptr && unfinished_ != &stream) text += "\r\033[K";
+    unfinished_ = nullptr;
+  };
+  bool plain = stream.target.prefix.empty() && !stream.on_terminal;
+  if (plain) {
+    auto whole = rest.rfind('\n') + 1;  // 0 when there is none
+    text.assign(rest.substr(0, whole));
+    rest.remove_prefix(whole);
+  }
+  for (size_t end; !plain && (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+    bool continues_bar = rest[0] == '\r' || unfinished_ == &stream;
+    make_room();
+    if (!continues_bar) text += stream.target.prefix;
+    text.append(rest.substr(0, end + 1));
+  }
+  bool bar = stream.on_terminal && !rest.empty() && (rest[0] == '\r' || unfinished_ == &stream);
+  if (bar || rest.size() > kLongestLine) {
+    make_room();
+    text.append(rest);
+    rest = {};
+    if (bar) unfinished_ = &stream;
+  }
+  stream.pending = std::string(rest);
+  if (write_all(stream.target.console, text)) return;
+  // Nobody reads the console any more: let the rank notice, as if it wrote there itself.
+  close(std::exchange(stream.ends.ours, -1));
+  stream.at_end = true;
+  stream.pending.clear();
+}
+
+std::vector<std::string> RankOutput::last_lines(int local_rank, size_t count) const {
+  std::string_view text;
+  for (const auto& stream : streams_) {
+    if (stream->target.local_rank != local_rank || stream->tail.empty()) continue;
+    if (text.empty() || stream->is_errors) text = stream->tail;
+  }
+  std::vector<std::string> lines;
+  while (!text.empty() && lines.size() < count) {
+    if (text.back() == '\n') text.remove_suffix(1);
+    auto begin = text.find_last_of("\n\r") + 1;  // of a progress bar only what is seen in the end
+    auto line = text.substr(begin);
+    if (!line.empty()) lines.emplace(lines.begin(), line);
+    text = text.substr(0, begin == 0 ? 0 : begin - 1);
+  }
+  return lines;
+}
+
+}  // namespace accelerate::launch

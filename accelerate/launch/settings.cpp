@@ -1,0 +1,119 @@
+#include "accelerate/launch/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+
+namespace accelerate::launch {
+
+namespace {
+
+template <class Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number number{};
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string list_of(const std::vector<std::string>& choices) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
+    text += choices[i];
+  }
+  return text;
+}
+
+/// The value as the user knows it: by its flag, its variable, or its place in a file.
+std::string named(const LaunchFlag& flag, const Setting& setting) {
+  bool in_file = setting.origin.find(':') != std::string::npos;
+  return (in_file ? setting.origin + ": " + flag.name : setting.origin) + " is '" + setting.value + "'";
+}
+
+void check(const LaunchFlag& flag, const Setting& setting) {
+  if (flag.name == "mixed_precision" && setting.value == "fp8") {
+    fail(named(flag, setting), ", which needs libraries for Python; it can be ", list_of(flag.choices));
+  }
+  switch (flag.kind) {
+    case FlagKind::Switch:
+      try {
+        parse_flag(setting.value);
+      } catch (const Error&) {
+        fail(named(flag, setting), "; it can be true or false");
+      }
+      break;
+    case FlagKind::Integer:
+      if (!parse_number<int>(setting.value)) fail(named(flag, setting), "; it has to be a whole number");
+      break;
+    case FlagKind::Seconds:
+      if (parse_number<double>(setting.value).value_or(-1) < 0) {
+        fail(named(flag, setting), "; it has to be a number of seconds, 0 or more");
+      }
+      break;
+    case FlagKind::Text:
+      if (!flag.choices.empty() &&
+          std::find(flag.choices.begin(), flag.choices.end(), setting.value) == flag.choices.end()) {
+        fail(named(flag, setting), "; it can be ", list_of(flag.choices));
+      }
+  }
+}
+
+}  // namespace
+
+Settings::Settings(const std::vector<SettingMap>& sources) {
+  for (const auto& flag : launch_flags()) {
+    for (const auto& source : sources) {
+      auto found = source.find(flag.name);
+      if (found == source.end()) continue;
+      check(flag, found->second);
+      settings_.insert(*found);  // the first stays
+    }
+    if (!flag.fallback.empty()) settings_.insert({flag.name, {flag.fallback, "default"}});
+  }
+}
+
+const Setting& Settings::at(const std::string& name) const {
+  static const Setting kNone;
+  auto found = settings_.find(name);
+  return found == settings_.end() ? kNone : found->second;
+}
+
+bool Settings::is_on(const std::string& name) const { return parse_flag(at(name).value); }
+
+const std::string& Settings::text(const std::string& name) const { return at(name).value; }
+
+std::optional<int> Settings::integer(const std::string& name) const { return parse_number<int>(at(name).value); }
+
+double Settings::seconds(const std::string& name) const { return parse_number<double>(at(name).value).value_or(0); }
+
+bool Settings::is_given(const std::string& name) const {
+  const auto& origin = at(name).origin;
+  return !origin.empty() && origin != "default";
+}
+
+std::string Settings::describe() const {
+  std::ostringstream text;
+  for (const auto& flag : launch_flags()) {
+    const auto& [value, origin] = at(flag.name);
+    if (origin.empty() || flag.name == "show_config") continue;
+    auto line = flag.name + ": " + value;
+    line.resize(std::max<size_t>(line.size(), 48), ' ');
+    text << line << "  # " << origin << '\n';
+  }
+  return text.str();
+}
+
+SettingMap settings_of_environment() {
+  SettingMap settings;
+  for (const auto& flag : launch_flags()) {
+    auto value = environment_variable(flag.variable());
+    if (value && !value->empty()) settings[flag.name] = {*value, flag.variable()};
+  }
+  return settings;
+}
+
+}  // namespace accelerate::launch

@@ -1,0 +1,170 @@
+// How a job of `accelerate launch` ends, also when it is not allowed to end well.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <random>
+#include <sstream>
+
+#include "tests/cli/command_run.h"
+
+using namespace accelerate;
+using accelerate::tests::Program;
+using accelerate::tests::Run;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// How often a fault is caused: a few times, or in the full form of the tests often.
+int fault_count() { return environment_variable("ACCELERATE_TEST_FULL") ? 100 : 10; }
+
+bool is_alive(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string id, name, state;
+  return file >> id >> name >> state && state != "Z";
+}
+
+/// The processes whose environment has `mark`: those of one job, whoever their parents are by now.
+std::vector<pid_t> processes_with(const std::string& mark) {
+  std::vector<pid_t> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos || !is_alive(std::stoi(name))) continue;
+    if (tests::text_of(entry.path() / "environ").find(mark) != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+std::string unique_mark() {
+  static int count = 0;
+  return "FAULT_TEST_MARK=" + std::to_string(getpid()) + "_" + std::to_string(++count);
+}
+
+/// A job of four ranks, each with a child, and with a grandchild that has moved to a session of its own.
+constexpr auto kFamily = "sleep 60 & setsid sh -c 'sleep 60 & wait' & echo up; wait";
+
+EnvironmentVariable as_variable(const std::string& mark) {
+  return {mark.substr(0, mark.find('=')), mark.substr(mark.find('=') + 1)};
+}
+
+size_t temporary_directories(const fs::path& directory) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl-C and other requests to stop end every rank at once") {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    Program program({ACCELERATE_COMMAND, "launch", "-n", "3", "sh", "-c", "echo up $$; exec sleep 60"});
+    REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 3; }, 20s));
+    auto start = std::chrono::steady_clock::now();
+    program.send_signal(number);
+    CHECK(program.wait(10s) == 128 + number);
+    CHECK(std::chrono::steady_clock::now() - start < 2s);
+    CHECK(program.errors().find("stopped by SIG") != std::string::npos);
+    std::istringstream lines(program.output());
+    std::string word;
+    for (pid_t pid; lines >> word >> pid;) CHECK_FALSE(is_alive(pid));
+  }
+}
+
+TEST_CASE("ranks have the time to end that they are given, and a second request takes it away") {
+  auto stubborn = "trap '' TERM; echo up; while true; do sleep 0.1; done";
+  for (bool twice : {false, true}) {
+    Program program(
+        {ACCELERATE_COMMAND, "launch", "-n", "2", "--shutdown_timeout", twice ? "60" : "0.5", "sh", "-c", stubborn});
+    REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 2; }, 20s));
+    auto start = std::chrono::steady_clock::now();
+    program.send_signal(SIGTERM);
+    if (twice) {
+      usleep(300'000);
+      program.send_signal(SIGTERM);
+    }
+    CHECK(program.wait(20s) == 128 + SIGTERM);
+    auto took = std::chrono::steady_clock::now() - start;
+    CHECK(took > 250ms);
+    CHECK(took < 5s);
+  }
+}
+
+TEST_CASE("nothing of a job is alive two seconds after its launcher was killed, whenever that was") {
+  std::mt19937 random(1);
+  tests::Directory temporary;
+  int started = 0;
+  for (int i = 0; i < fault_count(); ++i) {
+    auto mark = unique_mark();
+    Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", kFamily},
+                    {as_variable(mark), {"TMPDIR", temporary.path().string()}});
+    if (i % 2 == 0) REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 4; }, 20s));
+    usleep(std::uniform_int_distribution<useconds_t>(0, i % 2 == 0 ? 1000 : 30'000)(random));
+    started += processes_with(mark).size() > 1;
+    program.send_signal(SIGKILL);
+    program.wait(10s);
+    CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
+  }
+  CHECK(started >= fault_count() / 2);
+  CHECK(temporary_directories(temporary.path()) == 0);
+}
+
+TEST_CASE("nothing of a job is alive after the process that supervises it was killed") {
+  auto mark = unique_mark();
+  Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", kFamily}, {as_variable(mark)});
+  REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 4; }, 20s));
+  std::ifstream children("/proc/" + std::to_string(program.pid()) + "/task/" + std::to_string(program.pid()) +
+                         "/children");
+  pid_t supervisor = 0;
+  children >> supervisor;
+  REQUIRE(supervisor > 1);
+  kill(supervisor, SIGKILL);
+  CHECK(program.wait(10s) == 137);
+  CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
+}
+
+TEST_CASE("processes that a rank left behind end with the job") {
+  for (auto ending : {"exit 0", "exit 3"}) {
+    auto mark = unique_mark();
+    auto script = std::string("setsid sh -c 'sleep 60 & sleep 60' >/dev/null 2>&1 & sleep 0.1; ") + ending;
+    Run run({"launch", "-n", "2", "sh", "-c", script}, {as_variable(mark)});
+    CHECK(run.exit_code == (std::string(ending) == "exit 0" ? 0 : 3));
+    CHECK(processes_with(mark).empty());
+  }
+}
+
+TEST_CASE("the rank that was killed is blamed, not those that missed it") {
+  std::mt19937 random(2);
+  // Ranks end with an error when a peer is gone, as the ranks of a training do.
+  auto script = R"(echo $$ > $NOTES/$RANK; echo up
+    while [ ! -e $NOTES/3 ]; do sleep 0.005; done
+    while kill -0 $(cat $NOTES/0) $(cat $NOTES/1) $(cat $NOTES/2) $(cat $NOTES/3) 2>/dev/null; do sleep 0.005; done
+    echo lost a peer >&2; exit 1)";
+  for (int i = 0; i < fault_count(); ++i) {
+    tests::Directory notes;
+    Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", script}, {{"NOTES", notes.path().string()}});
+    REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 4; }, 20s));
+    int victim = std::uniform_int_distribution<int>(0, 3)(random);
+    kill(std::stoi(tests::text_of(notes.path() / std::to_string(victim))), SIGKILL);
+    CHECK(program.wait(10s) == 137);
+    CHECK_MESSAGE(program.errors().find("accelerate launch: rank " + std::to_string(victim) + " ") != std::string::npos,
+                  program.errors());
+  }
+}
+
+TEST_CASE("a job leaves no temporary files, however it ends") {
+  tests::Directory temporary;
+  std::vector<EnvironmentVariable> environment = {{"TMPDIR", temporary.path().string()}};
+  for (auto script : {"exit 0", "exit 3", "kill -SEGV $$"}) {
+    Run({"launch", "-n", "2", "sh", "-c", script}, environment);
+    CHECK(temporary_directories(temporary.path()) == 0);
+  }
+}
+
+TEST_CASE("ranks keep ignoring what their launcher was told to ignore") {
+  Program program(
+      {"sh", "-c", std::string("trap '' HUP; exec ") + ACCELERATE_COMMAND + " launch -n 2 sh -c 'echo up; sleep 1'"});
+  REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 2; }, 20s));
+  program.send_signal(SIGHUP);
+  CHECK(program.wait(20s) == 0);
+}
