@@ -10,6 +10,17 @@ void NormalizedText::reset(std::string_view original, uint32_t begin) {
   begin_ = begin;
 }
 
+void NormalizedText::append(const NormalizedText& part) {
+  if (spans_.empty() && text_.data() != storage_.data()) storage_ = text_;
+  if (spans_.size() < text_.size()) {
+    for (size_t index = 0; index < text_.size(); ++index) next_spans_.push_back(span_at(index));
+    spans_.swap(next_spans_);
+  }
+  for (size_t index = 0; index < part.text_.size(); ++index) spans_.push_back(part.span_at(index));
+  storage_.append(part.text_);
+  text_ = storage_;
+}
+
 Span NormalizedText::span_at(size_t position) const {
   if (!spans_.empty()) return spans_[position];
   size_t first = position;
@@ -34,13 +45,14 @@ Rewrite::Rewrite(NormalizedText& text)
   spans_.clear();
 }
 
-void Rewrite::keep(size_t bytes) {
+char* Rewrite::keep(size_t bytes) {
   if (same_places_ && written_.size() != position_) store_spans();
   if (!same_places_) {
     for (size_t index = position_; index < position_ + bytes; ++index) spans_.push_back(target_.span_at(index));
   }
   written_.append(source_.substr(position_, bytes));
   position_ += bytes;
+  return written_.data() + written_.size() - bytes;
 }
 
 void Rewrite::replace(size_t bytes, std::string_view with) {
@@ -54,13 +66,21 @@ void Rewrite::replace(size_t bytes, std::string_view with) {
   position_ += bytes;
 }
 
+void Rewrite::replace_bytes(size_t bytes, const std::array<std::string_view, 256>& texts) {
+  if (same_places_) store_spans();
+  for (size_t end = position_ + bytes; position_ < end; ++position_) {
+    std::string_view text = texts[static_cast<unsigned char>(source_[position_])];
+    written_.append(text);
+    spans_.insert(spans_.end(), text.size(), target_.span_at(position_));
+  }
+}
+
 void Rewrite::insert(std::string_view text) {
   append(text, position_ == 0 ? Span{target_.begin_, target_.begin_} : target_.span_at(position_ - 1));
 }
 
 void Rewrite::finish() {
   if (!done()) keep(source_.size() - position_);
-  if (same_places_ && written_.size() != position_) store_spans();  // the end was removed
   target_.storage_.swap(written_);
   target_.spans_.swap(spans_);
   target_.text_ = target_.storage_;

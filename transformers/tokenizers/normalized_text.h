@@ -2,6 +2,7 @@
 
 // A text that changes on its way to the model, while each of its bytes knows where in the original it came from.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,10 +25,16 @@ class NormalizedText {
   /// The text as it is, which must be valid UTF-8 and outlive this. `begin` is its place in the whole input.
   explicit NormalizedText(std::string_view original = {}, uint32_t begin = 0) { reset(original, begin); }
 
+  NormalizedText(const NormalizedText&) = delete;  // `text_` may point into it
+  NormalizedText& operator=(const NormalizedText&) = delete;
+
   /// Starts again with another text, keeping the memory.
   void reset(std::string_view original, uint32_t begin = 0);
 
   std::string_view text() const { return text_; }
+
+  /// Puts another part of the same original at the end.
+  void append(const NormalizedText& part);
 
   /// The characters of the original behind bytes [begin, end) of the text; begin < end.
   Span origin(size_t begin, size_t end) const;
@@ -63,8 +70,11 @@ class Rewrite {
   /// How many bytes have been read.
   size_t position() const { return position_; }
 
-  /// Copies the next `bytes`, whole characters.
-  void keep(size_t bytes);
+  /// How many bytes have been written.
+  size_t written() const { return written_.size(); }
+
+  /// Copies the next `bytes`, whole characters, and returns the copy: ASCII may be changed there to other ASCII.
+  char* keep(size_t bytes);
 
   /// Leaves the next `bytes` out.
   void remove(size_t bytes) { position_ += bytes; }
@@ -72,8 +82,14 @@ class Rewrite {
   /// Writes `with` in place of the next `bytes`: it came from the first character of them.
   void replace(size_t bytes, std::string_view with);
 
+  /// Writes `texts[byte]` in place of each of the next `bytes`, which comes from the byte's character.
+  void replace_bytes(size_t bytes, const std::array<std::string_view, 256>& texts);
+
   /// Writes `text` without reading: it came from the character read last, or from none at the start.
   void insert(std::string_view text);
+
+  /// Writes `text` without reading: it comes from the character that is read next.
+  void insert_before(std::string_view text) { append(text, target_.span_at(position_)); }
 
   /// Copies what has not been read and puts the result in place.
   void finish();

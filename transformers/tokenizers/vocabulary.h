@@ -57,6 +57,9 @@ class Vocabulary {
   /// Number of entries.
   size_t size() const { return entries_.size(); }
 
+  /// All entries with their ids.
+  const std::vector<std::pair<std::string, uint32_t>>& entries() const { return entries_; }
+
  private:
   static constexpr uint32_t kEmpty = UINT32_MAX;
 

@@ -1,0 +1,33 @@
+#pragma once
+
+// The normalizers that look at one character at a time.
+
+#include <array>
+#include <string_view>
+
+#include "transformers/tokenizers/normalized_text.h"
+
+namespace transformers::tokenizers {
+
+/// Lower case.
+void to_lower_case(NormalizedText& text);
+
+/// Removes combining marks.
+void strip_accents(NormalizedText& text);
+
+/// Removes white space at the ends.
+void strip(NormalizedText& text, bool left, bool right);
+
+/// Puts `prefix` before a text that is not empty; it comes from the first character.
+void prepend(NormalizedText& text, std::string_view prefix);
+
+/// Removes control characters and makes all kinds of white space equal, as SentencePiece does for translation.
+void clean_for_translation(NormalizedText& text);
+
+/// The character of each byte in the byte-level alphabet, in UTF-8.
+const std::array<std::string_view, 256>& byte_texts();
+
+/// Writes each byte as its character in the byte-level alphabet.
+void to_byte_characters(NormalizedText& text);
+
+}  // namespace transformers::tokenizers

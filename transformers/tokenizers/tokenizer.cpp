@@ -1,0 +1,315 @@
+#include "transformers/tokenizers/tokenizer.h"
+
+#include <array>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "accelerate/base/cpu.h"
+#include "accelerate/base/error.h"
+#include "transformers/tokenizers/added_tokens.h"
+#include "transformers/tokenizers/decoder.h"
+#include "transformers/tokenizers/description.h"
+#include "transformers/tokenizers/length_options.h"
+#include "transformers/tokenizers/model.h"
+#include "transformers/tokenizers/normalizer.h"
+#include "transformers/tokenizers/parallel_for.h"
+#include "transformers/tokenizers/post_processor.h"
+#include "transformers/tokenizers/pre_tokenizer.h"
+#include "transformers/tokenizers/unicode.h"
+#include "transformers/tokenizers/utf8.h"
+#include "transformers/tokenizers/word_piece.h"
+
+namespace transformers::tokenizers {
+
+using accelerate::fail;
+
+namespace {
+
+constexpr size_t kMaxBytes = 1 << 30;   // of a text: what it becomes must be countable in 32 bits
+constexpr size_t kKeptBytes = 1 << 20;  // a longer text leaves no memory behind for the next one
+
+/// White space at the ends of a token, where the visible space of byte-level models counts.
+Encoding::Spaces count_spaces(std::string_view token) {
+  constexpr char32_t kByteLevelSpace = 0x120;
+  auto is_space = [](char32_t character) { return character == kByteLevelSpace || is_white_space(character); };
+  Encoding::Spaces spaces;
+  for (auto rest = token; !rest.empty() && is_space(first_character(rest)); ++spaces.leading) {
+    rest.remove_prefix(character_bytes(rest[0]));
+  }
+  for (auto rest = token; !rest.empty() && is_space(last_character(rest)); ++spaces.trailing) {
+    while (is_continuation(rest.back())) rest.remove_suffix(1);
+    rest.remove_suffix(1);
+  }
+  return spaces;
+}
+
+/// For each byte of a text, and one past the end: how many characters begin before it.
+void count_characters_before(std::string_view text, std::vector<uint32_t>& counts) {
+  counts.resize(text.size() + 1);
+  uint32_t count = 0;
+  for (size_t index = 0; index < text.size(); ++index) {
+    count += !is_continuation(text[index]);
+    counts[index] = count - 1;
+  }
+  counts[text.size()] = count;
+}
+
+template <class T>
+auto read_if_given(const nlohmann::json& file, const char* name, T (*read)(const nlohmann::json&)) {
+  auto found = file.find(name);
+  bool is_given = found != file.end() && !found->is_null();
+  if constexpr (std::is_same_v<T, TruncationOptions> || std::is_same_v<T, PaddingOptions>) {
+    return is_given ? std::optional(read(*found)) : std::nullopt;
+  } else {
+    return is_given ? read(*found) : nullptr;
+  }
+}
+
+nlohmann::json parse(std::string_view text, const std::string& source) {
+  try {
+    auto file = nlohmann::json::parse(text);
+    if (!file.is_object() || !file.contains("model")) fail(source, ": is not a tokenizer.json: it has no 'model'");
+    return file;
+  } catch (const nlohmann::json::parse_error& error) {
+    fail(source, ": is not JSON from byte ", error.byte, " on");
+  }
+}
+
+}  // namespace
+
+/// What was read from the file.
+struct Tokenizer::Parts {
+  std::unique_ptr<Normalizer> normalizer;
+  std::unique_ptr<PreTokenizer> pre_tokenizer;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<PostProcessor> post_processor;
+  std::unique_ptr<Decoder> decoder;
+  AddedTokens added_tokens;
+};
+
+/// Memory for the steps between text and ids.
+struct Tokenizer::Workspace {
+  Pieces pieces;
+  NormalizedText part;
+  std::vector<Token> tokens;
+  std::vector<uint32_t> characters_before;
+};
+
+Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path.string(), ": cannot be read");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return from_json(text, path.string());
+}
+
+Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source) {
+  auto file = parse(text, source);
+  try {
+    auto parts = std::make_shared<Parts>();
+    parts->normalizer = read_if_given(file, "normalizer", read_normalizer);
+    parts->pre_tokenizer = read_if_given(file, "pre_tokenizer", read_pre_tokenizer);
+    parts->model = read_model(file.at("model"));
+    parts->post_processor = read_if_given(file, "post_processor", read_post_processor);
+    parts->decoder = read_if_given(file, "decoder", read_decoder);
+    if (file.contains("added_tokens")) {
+      parts->added_tokens =
+          AddedTokens(read_added_tokens(list_field(file, "added_tokens")), *parts->model, parts->normalizer.get());
+    }
+    Tokenizer tokenizer(std::move(parts));
+    if (auto truncation = read_if_given(file, "truncation", read_truncation)) tokenizer.enable_truncation(*truncation);
+    tokenizer.padding_ = read_if_given(file, "padding", read_padding);
+    return tokenizer;
+  } catch (const accelerate::Error& error) {
+    fail(source, ": ", error.what());
+  }
+}
+
+Tokenizer Tokenizer::from_vocab(const std::filesystem::path& path, const VocabOptions& options) {
+  auto parts = std::make_shared<Parts>();
+  parts->normalizer = read_normalizer({{"type", "BertNormalizer"},
+                                       {"clean_text", true},
+                                       {"handle_chinese_chars", true},
+                                       {"lowercase", options.lowercase}});
+  parts->pre_tokenizer = read_pre_tokenizer({{"type", "BertPreTokenizer"}});
+  parts->model = std::make_unique<WordPiece>(read_vocab_file(path), WordPieceOptions{});
+  auto special_token = [&](const char* token) {
+    auto id = parts->model->token_to_id(token);
+    if (!id) fail(path.string(), ": has no line '", token, "'; it is not the vocab.txt of a BERT model");
+    return nlohmann::json{token, *id};
+  };
+  parts->post_processor = read_post_processor(
+      {{"type", "BertProcessing"}, {"sep", special_token("[SEP]")}, {"cls", special_token("[CLS]")}});
+  parts->decoder = read_decoder({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}});
+  std::vector<AddedToken> special_tokens;
+  for (const char* token : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+    special_tokens.push_back({.content = special_token(token)[0], .normalized = false, .special = true});
+  }
+  parts->added_tokens = AddedTokens(special_tokens, *parts->model, parts->normalizer.get());
+  return Tokenizer(std::move(parts));
+}
+
+Encoding Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
+  std::vector<Encoding> encodings;
+  encodings.push_back(encode_texts(std::array{text}, options.add_special_tokens));
+  if (padding_) pad(encodings, *padding_);
+  return std::move(encodings.front());
+}
+
+Encoding Tokenizer::encode(std::string_view text, std::string_view pair, const EncodeOptions& options) const {
+  std::vector<Encoding> encodings;
+  encodings.push_back(encode_texts(std::array{text, pair}, options.add_special_tokens));
+  if (padding_) pad(encodings, *padding_);
+  return std::move(encodings.front());
+}
+
+std::vector<Encoding> Tokenizer::encode_batch(const std::vector<std::string>& texts,
+                                              const EncodeBatchOptions& options) const {
+  return encode_many(texts.size(), options,
+                     [&](size_t index) { return std::array<std::string_view, 1>{texts[index]}; });
+}
+
+std::vector<Encoding> Tokenizer::encode_batch(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                              const EncodeBatchOptions& options) const {
+  return encode_many(pairs.size(), options, [&](size_t index) {
+    return std::array<std::string_view, 2>{pairs[index].first, pairs[index].second};
+  });
+}
+
+template <class TextsOf>
+std::vector<Encoding> Tokenizer::encode_many(size_t count, const EncodeBatchOptions& options,
+                                             const TextsOf& texts_of) const {
+  std::vector<Encoding> encodings(count);
+  parallel_for(count, options.threads > 0 ? options.threads : accelerate::available_cores(), [&](size_t index) {
+    try {
+      encodings[index] = encode_texts(texts_of(index), options.add_special_tokens);
+    } catch (const accelerate::Error& error) {
+      fail("text ", index, ": ", error.what());
+    }
+  });
+  if (padding_) pad(encodings, *padding_);
+  return encodings;
+}
+
+/// One text, or a pair of them, with special tokens but without padding.
+Encoding Tokenizer::encode_texts(std::span<const std::string_view> texts, bool add_special_tokens) const {
+  thread_local std::optional<Workspace> workspace;
+  if (!workspace) workspace.emplace();
+  std::vector<Encoding> encodings;
+  encodings.reserve(texts.size());
+  for (auto text : texts) {
+    encodings.push_back(encode_text(text, static_cast<uint32_t>(encodings.size()), *workspace));
+  }
+  if (workspace->pieces.text.text().size() > kKeptBytes) workspace.reset();
+  const auto* processor = parts_->post_processor.get();
+  if (truncation_) {
+    TruncationOptions options = *truncation_;
+    size_t added = processor != nullptr && add_special_tokens ? processor->added_tokens(texts.size() == 2) : 0;
+    if (added > options.max_length) {
+      fail("truncation: max_length is ", options.max_length, ", but there are ", added, " special tokens already");
+    }
+    options.max_length -= added;
+    truncate(encodings, options);
+  }
+  if (processor != nullptr) processor->process(encodings, add_special_tokens);
+  for (size_t index = 1; index < encodings.size(); ++index) encodings[0].append(encodings[index]);
+  encodings[0].spaces.clear();
+  return std::move(encodings[0]);
+}
+
+Encoding Tokenizer::encode_text(std::string_view text, uint32_t type_id, Workspace& workspace) const {
+  if (text.size() > kMaxBytes) fail("a text has ", text.size(), " bytes; a tokenizer takes up to ", kMaxBytes);
+  if (auto broken = find_broken_utf8(text)) fail("the text is not UTF-8 at byte ", *broken);
+
+  auto& [pieces, part, tokens, characters_before] = workspace;
+  parts_->added_tokens.extract(text, parts_->normalizer.get(), pieces, part);
+  if (parts_->pre_tokenizer) parts_->pre_tokenizer->pre_tokenize(pieces);
+  bool needs_spaces = parts_->post_processor && parts_->post_processor->needs_spaces();
+
+  tokens.clear();
+  Encoding encoding;
+  int32_t word = 0;
+  for (const auto& piece : pieces.list) {
+    size_t first = tokens.size();
+    if (piece.token != Piece::kText) {
+      tokens.push_back({piece.token, 0, piece.end - piece.begin});
+    } else {
+      parts_->model->tokenize(pieces[piece], tokens);
+    }
+    for (size_t index = first; index < tokens.size(); ++index) {
+      tokens[index].begin += piece.begin;
+      tokens[index].end += piece.begin;
+      if (needs_spaces) {
+        bool is_added = piece.token != Piece::kText;
+        encoding.spaces.push_back(count_spaces(is_added ? pieces[piece] : *id_to_token(tokens[index].id)));
+      }
+    }
+    encoding.word_ids.resize(tokens.size(), word++);
+  }
+
+  size_t count = tokens.size();
+  encoding.ids.resize(count);
+  encoding.offsets.resize(count);
+  bool one_byte_each = is_ascii(text);
+  if (!one_byte_each) count_characters_before(text, characters_before);
+  for (size_t index = 0; index < count; ++index) {
+    encoding.ids[index] = tokens[index].id;
+    Span span = pieces.text.origin(tokens[index].begin, tokens[index].end);
+    encoding.offsets[index] = one_byte_each ? std::pair(span.begin, span.end)
+                                            : std::pair(characters_before[span.begin], characters_before[span.end]);
+  }
+  encoding.type_ids.assign(count, type_id);
+  encoding.sequence_ids.assign(count, static_cast<int32_t>(type_id));
+  encoding.special_tokens_mask.assign(count, 0);
+  encoding.attention_mask.assign(count, 1);
+  return encoding;
+}
+
+std::string Tokenizer::decode(std::span<const uint32_t> ids, bool skip_special_tokens) const {
+  std::vector<std::string> tokens;
+  tokens.reserve(ids.size());
+  for (uint32_t id : ids) {
+    if (skip_special_tokens && parts_->added_tokens.is_special(id)) continue;
+    if (const auto* token = id_to_token(id)) tokens.push_back(*token);
+  }
+  std::string_view separator = parts_->decoder ? "" : " ";
+  if (parts_->decoder) tokens = parts_->decoder->decode_chain(std::move(tokens));
+  std::string text;
+  for (const auto& token : tokens) text.append(&token == &tokens.front() ? "" : separator).append(token);
+  return text;
+}
+
+std::vector<std::string> Tokenizer::tokens(const Encoding& encoding) const {
+  std::vector<std::string> result;
+  result.reserve(encoding.size());
+  for (uint32_t id : encoding.ids) {
+    const auto* token = id_to_token(id);
+    result.push_back(token != nullptr ? *token : "");
+  }
+  return result;
+}
+
+std::optional<uint32_t> Tokenizer::token_to_id(std::string_view token) const {
+  auto added = parts_->added_tokens.find(token);
+  return added ? added : parts_->model->token_to_id(token);
+}
+
+const std::string* Tokenizer::id_to_token(uint32_t id) const {
+  const auto* added = parts_->added_tokens.text(id);
+  return added != nullptr ? added : parts_->model->id_to_token(id);
+}
+
+size_t Tokenizer::vocab_size(bool with_added_tokens) const {
+  return parts_->model->vocab_size() + (with_added_tokens ? parts_->added_tokens.num_beyond(*parts_->model) : 0);
+}
+
+void Tokenizer::enable_truncation(const TruncationOptions& options) {
+  size_t added = parts_->post_processor ? parts_->post_processor->added_tokens(/*is_pair=*/false) : 0;
+  if (options.max_length < added + options.stride) {
+    fail("truncation: max_length is ", options.max_length, ", too small for ", added,
+         " special tokens and a stride of ", options.stride);
+  }
+  truncation_ = options;
+}
+
+}  // namespace transformers::tokenizers

@@ -1,0 +1,112 @@
+#pragma once
+
+// Text to ids and back, as a tokenizer.json or a vocab.txt says.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transformers/tokenizers/encoding.h"
+#include "transformers/tokenizers/padding.h"
+#include "transformers/tokenizers/truncation.h"
+
+namespace transformers::tokenizers {
+
+struct VocabOptions {
+  bool lowercase = true;  // and without accents
+};
+
+struct EncodeOptions {
+  bool add_special_tokens = true;
+};
+
+struct EncodeBatchOptions {
+  bool add_special_tokens = true;
+  int threads = 0;  // 0: as many as there are cores for this process
+};
+
+/// A tokenizer. Copies share what was read from the file. Const calls are safe from several threads.
+class Tokenizer {
+ public:
+  /// Reads a tokenizer.json, with the truncation and padding that it asks for. Throws Error naming the file and what is
+  /// wrong in it.
+  static Tokenizer from_file(const std::filesystem::path& path);
+
+  /// As from_file, from the text of such a file; errors name it as `source`.
+  static Tokenizer from_json(std::string_view text, const std::string& source = "tokenizer.json");
+
+  /// BERT's tokenizer with the entries of a vocab.txt, of which [CLS], [SEP], [PAD], [UNK] and [MASK] are special.
+  static Tokenizer from_vocab(const std::filesystem::path& path, const VocabOptions& options = {});
+
+  /// The ids of a text, truncated and padded when that is enabled. Throws Error with the position of a byte that is not
+  /// UTF-8.
+  Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
+
+  /// The ids of a pair of texts.
+  Encoding encode(std::string_view text, std::string_view pair, const EncodeOptions& options = {}) const;
+
+  /// Encodes texts on several threads. Errors name the text by its index.
+  std::vector<Encoding> encode_batch(const std::vector<std::string>& texts,
+                                     const EncodeBatchOptions& options = {}) const;
+
+  /// Encodes pairs of texts on several threads.
+  std::vector<Encoding> encode_batch(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                     const EncodeBatchOptions& options = {}) const;
+
+  /// The text of `ids`. Ids that are not known are left out.
+  std::string decode(std::span<const uint32_t> ids, bool skip_special_tokens = true) const;
+
+  /// The vocabulary entries of an encoding.
+  std::vector<std::string> tokens(const Encoding& encoding) const;
+
+  /// The id of a vocabulary entry or added token.
+  std::optional<uint32_t> token_to_id(std::string_view token) const;
+
+  /// The vocabulary entry or added token with this id, or null. Owned by the tokenizer.
+  const std::string* id_to_token(uint32_t id) const;
+
+  /// Number of entries, with or without added tokens that the model does not have.
+  size_t vocab_size(bool with_added_tokens = true) const;
+
+  /// From now on, cuts to `max_length`. Throws Error when no token would be left beside the special ones and the
+  /// stride.
+  void enable_truncation(const TruncationOptions& options);
+  void no_truncation() { truncation_.reset(); }
+
+  /// From now on, fills up.
+  void enable_padding(const PaddingOptions& options) { padding_ = options; }
+  void no_padding() { padding_.reset(); }
+
+  const std::optional<TruncationOptions>& truncation() const { return truncation_; }
+  const std::optional<PaddingOptions>& padding() const { return padding_; }
+
+ private:
+  struct Parts;
+  struct Workspace;
+
+  explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  Encoding encode_text(std::string_view text, uint32_t type_id, Workspace& workspace) const;
+  Encoding encode_texts(std::span<const std::string_view> texts, bool add_special_tokens) const;
+  template <class TextsOf>
+  std::vector<Encoding> encode_many(size_t count, const EncodeBatchOptions& options, const TextsOf& texts_of) const;
+
+  std::shared_ptr<const Parts> parts_;
+  std::optional<TruncationOptions> truncation_;
+  std::optional<PaddingOptions> padding_;
+};
+
+}  // namespace transformers::tokenizers
+
+namespace transformers {
+using tokenizers::EncodeBatchOptions;
+using tokenizers::EncodeOptions;
+using tokenizers::Tokenizer;
+using tokenizers::VocabOptions;
+}  // namespace transformers
