@@ -9,6 +9,7 @@
 #include "accelerate/launch/guard.h"
 #include "accelerate/launch/launch.h"
 #include "accelerate/launch/launch_flags.h"
+#include "accelerate/launch/slurm.h"
 #include "cli/command_line.h"
 
 namespace accelerate::cli {
@@ -69,7 +70,8 @@ std::optional<std::filesystem::path> config_file(const launch::SettingMap& flags
 }
 
 launch::Settings gather_settings(const std::vector<std::string>& words) {
-  std::vector<launch::SettingMap> sources = {settings_of_flags(words), launch::settings_of_environment()};
+  std::vector<launch::SettingMap> sources = {settings_of_flags(words), launch::settings_of_environment(),
+                                             launch::settings_of_slurm()};
   if (auto file = config_file(sources[0], sources[1])) {
     sources.push_back(launch::settings_of_config(config::read_launch_config(*file)));
   }

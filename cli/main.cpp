@@ -10,6 +10,7 @@
 #include "accelerate/base/version.h"
 #include "cli/command_line.h"
 #include "cli/launch_command.h"
+#include "cli/test_command.h"
 
 namespace accelerate::cli {
 
@@ -22,7 +23,8 @@ struct Command {
 };
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> kAll = {{"launch", "start a program on several processes", launch_command}};
+  static const std::vector<Command> kAll = {{"launch", "start a program on several processes", launch_command},
+                                            {"test", "prove that this installation works", test_command}};
   return kAll;
 }
 
@@ -53,8 +55,8 @@ int run(const std::vector<std::string>& arguments) {
 
 /// Says what went wrong, and after which command.
 int report(const std::exception& error, const std::vector<std::string>& arguments, int exit_code) {
-  bool in_command = !arguments.empty() && arguments.front() == "launch";
-  std::cerr << (in_command ? "accelerate launch: " : "accelerate: ") << error.what() << '\n';
+  bool in_command = !arguments.empty() && (arguments.front() == "launch" || arguments.front() == "test");
+  std::cerr << "accelerate" << (in_command ? " " + arguments.front() : "") << ": " << error.what() << '\n';
   return exit_code;
 }
 

@@ -77,8 +77,13 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
 /// Rank, host, process, how it ended, where it was, and what it said last.
 std::string summary_of(const LaunchOptions& options, const Rank& rank, bool others_stopped, const RankOutput& output) {
   std::ostringstream text;
-  text << "rank " << rank.number << " (pid " << rank.process->pid() << " on " << host_name() << ") of "
-       << options.program << " " << describe_exit(*rank.process->wait_status());
+  if (options.ranks_by_mpi) {
+    text << "the process";
+  } else {
+    text << "rank " << rank.number;
+  }
+  text << " (pid " << rank.process->pid() << " on " << host_name() << ") of " << options.program << " "
+       << describe_exit(*rank.process->wait_status());
   if (others_stopped) text << "; the other ranks were stopped";
   if (auto report = read_crash_report(rank.error_file)) {
     text << "\n  " << report->message;
@@ -99,7 +104,7 @@ bool could_not_start(int exit_code) { return exit_code == 126 || exit_code == 12
 AttemptResult run_attempt(const LaunchOptions& options, const Command& command, Machine machine,
                           const JobDirectory& directory, SignalWatch& signals) {
   std::optional<LoopbackPort> port;
-  if (options.one_machine()) {
+  if (options.one_machine() && !options.ranks_by_mpi) {
     port.emplace(options.main_process_port.value_or(0));
     machine.main_process_port = port->number();
     machine.store_fd = port->fd();

@@ -40,6 +40,18 @@ std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options
   return variables;
 }
 
+std::vector<EnvironmentVariable> mpi_environment(const LaunchOptions& options, const Machine& machine) {
+  constexpr int kUsualPort = 29500;  // all machines have to agree without talking to each other
+  auto variables = common_environment(options, machine);
+  int port = machine.main_process_port != 0 ? machine.main_process_port : kUsualPort;
+  variables.push_back({"MASTER_ADDR", options.main_process_ip.empty() ? "127.0.0.1" : options.main_process_ip});
+  variables.push_back({"MASTER_PORT", std::to_string(port)});
+  for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "ACCELERATE_STORE_FD"}) {
+    variables.push_back({name, std::nullopt});
+  }
+  return variables;
+}
+
 std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank,
                                                    const std::string& error_file) {
   auto rank = std::to_string(options.first_rank() + local_rank);

@@ -25,6 +25,9 @@ struct Machine {
 /// What every rank finds, whoever started it: precision, threads and the like.
 std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options, const Machine& machine);
 
+/// What a process finds whose rank mpirun decides: where to meet, and no rank of ours.
+std::vector<EnvironmentVariable> mpi_environment(const LaunchOptions& options, const Machine& machine);
+
 /// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.
 /// `error_file` is where it reports a crash.
 std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank,

@@ -10,7 +10,10 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/launch/attempt.h"
+#include "accelerate/launch/cpp_program.h"
+#include "accelerate/launch/installation.h"
 #include "accelerate/launch/main_machine.h"
+#include "accelerate/launch/mpirun.h"
 #include "accelerate/launch/port.h"
 
 namespace accelerate::launch {
@@ -27,6 +30,18 @@ Machine look_at_machine(const LaunchOptions& options) {
   if (threads > 0) machine.omp_num_threads = static_cast<int>(threads);
   machine.main_process_port = options.main_process_port.value_or(0);
   return machine;
+}
+
+/// The command of the ranks; a C++ source file is compiled first.
+Command command_of(const LaunchOptions& options) {
+  if (is_cpp_source(options.program) && !options.no_python && !options.module) {
+    Command command{compile_program(options.program, read_build_recipe(own_prefix()), program_cache()),
+                    {options.program}};
+    command.arguments.insert(command.arguments.end(), options.arguments.begin(), options.arguments.end());
+    return command;
+  }
+  return find_command(options.program, options.arguments, environment_variable("PATH").value_or(""),
+                      {.module = options.module, .no_python = options.no_python});
 }
 
 /// Runs the program until it succeeds, the user has enough, or there are no starts left.
@@ -57,10 +72,27 @@ int count_gpus(const std::string& directory) {
   return count;
 }
 
+namespace {
+
+/// mpirun decides which process is which rank. Here it is one process: mpirun itself, or the one of its many that this
+/// launcher is to start.
+Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
+  auto command = command_of(options);
+  auto machine = look_at_machine(options);
+  if (!options.mpirun_hostfile.empty()) command = find_mpirun(options, command, mpi_environment(options, machine));
+  options.ranks_by_mpi = true;
+  options.num_processes = options.num_machines = 1;
+  options.machine_rank = 0;
+  SignalWatch signals;
+  return run_attempts(options, command, machine, directory, signals);
+}
+
+}  // namespace
+
 Outcome launch(const LaunchOptions& options, const JobDirectory& directory) {
   check(options);
-  auto command = find_command(options.program, options.arguments, environment_variable("PATH").value_or(""),
-                              {.module = options.module, .no_python = options.no_python});
+  if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
+  auto command = command_of(options);
   auto machine = look_at_machine(options);
   bool hosts_rank_0 = options.machine_rank == 0;
   if (hosts_rank_0 && machine.main_process_port != 0) check_port_is_free(machine.main_process_port);

@@ -22,6 +22,7 @@ struct LaunchOptions {
   std::string rdzv_backend = "static";
   std::optional<std::chrono::seconds> rendezvous_timeout = std::nullopt;  // wait so long for machine 0 before starting
   std::string mpirun_hostfile = {};
+  bool ranks_by_mpi = false;  // mpirun gives the ranks their numbers; this machine's launcher starts one process
 
   std::string mixed_precision = "no";
   bool use_cpu = false;

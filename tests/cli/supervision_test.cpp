@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
@@ -149,6 +150,33 @@ TEST_CASE("the rank that was killed is blamed, not those that missed it") {
     CHECK(program.wait(10s) == 137);
     CHECK_MESSAGE(program.errors().find("accelerate launch: rank " + std::to_string(victim) + " ") != std::string::npos,
                   program.errors());
+  }
+}
+
+TEST_CASE("a crash in native code is told with its place in the program") {
+  struct Case {
+    const char* way;
+    int exit_code;
+    std::vector<const char*> told;
+  };
+  for (const auto& [way, exit_code, told] : std::vector<Case>{
+           {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:13", "main"}},
+           {"abort", 134, {"Aborted", "crashing_program.cpp"}},
+           {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:22"}},
+           {"overflow", 139, {"Segmentation fault", "overflow"}},
+       }) {
+    tests::Directory logs;
+    auto script = std::string("[ $RANK = 1 ] && exec ") + CRASHING_PROGRAM + " " + way + "; sleep 60";
+    Run run({"launch", "-n", "2", "--log_dir", logs.path().string(), "sh", "-c", script});
+    CHECK(run.exit_code == exit_code);
+    CHECK(run.errors.find("accelerate launch: rank 1 ") != std::string::npos);
+    for (auto text : told)
+      CHECK_MESSAGE(run.errors.find(text) != std::string::npos, text, " is missing in\n", run.errors);
+    auto report = nlohmann::json::parse(tests::text_of(logs.path() / "latest/attempt_0/1/error.json"));
+    CHECK(report.at("message").at("message").get<std::string>().find(told[0]) == 0);
+    CHECK(std::stoll(report.at("message").at("extraInfo").at("timestamp").get<std::string>()) > 1'700'000'000);
+    CHECK(report.at("message").at("extraInfo").at("py_callstack").get<std::string>().find("crashing_program") !=
+          std::string::npos);
   }
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+// How a program that uses the library is compiled. The recipe lies beside the library that this command belongs to,
+// installed or in a build directory.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace accelerate::launch {
+
+struct BuildRecipe {
+  std::string version = {};  // of the library
+  std::string compiler = {};
+  std::vector<std::string> headers = {};  // worth compiling once for all programs
+  std::vector<std::string> compile_flags = {};
+  std::vector<std::string> link_flags = {};
+};
+
+/// The recipe below `prefix`, the directory above that of the command. Throws Error when the command was installed
+/// without the library.
+BuildRecipe read_build_recipe(const std::filesystem::path& prefix);
+
+}  // namespace accelerate::launch

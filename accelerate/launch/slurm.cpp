@@ -1,0 +1,38 @@
+#include "accelerate/launch/slurm.h"
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+
+namespace accelerate::launch {
+
+std::string first_host(const std::string& node_list) {
+  auto bracket = node_list.find('[');
+  auto comma = node_list.find(',');
+  if (bracket == std::string::npos || comma < bracket) return node_list.substr(0, comma);
+  auto numbers = node_list.substr(bracket + 1);
+  return node_list.substr(0, bracket) + numbers.substr(0, numbers.find_first_of("-,]"));
+}
+
+SettingMap settings_of_slurm() {
+  auto nodes = environment_integer({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}).value_or(1);
+  bool in_step = environment_variable("SLURM_STEP_ID").has_value();
+  auto job = environment_integer({"SLURM_JOB_ID"});
+  if (!in_step || !job || nodes < 2) return {};
+  auto tasks = environment_integer({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}).value_or(nodes);
+  if (tasks != nodes) {
+    fail("srun has started ", tasks, " launchers on ", nodes,
+         " nodes; one on each starts all processes of its node: ", "srun --ntasks-per-node=1 accelerate launch ...");
+  }
+  auto node_list =
+      environment_variable("SLURM_STEP_NODELIST").value_or(environment_variable("SLURM_JOB_NODELIST").value_or(""));
+  // Jobs that share a node get different ports, and all machines of a job the same.
+  constexpr int64_t kFirstPort = 20000, kPorts = 10000;
+  return {
+      {"num_machines", {std::to_string(nodes), "SLURM_NNODES"}},
+      {"machine_rank", {std::to_string(environment_integer({"SLURM_NODEID"}).value_or(0)), "SLURM_NODEID"}},
+      {"main_process_ip", {first_host(node_list), "SLURM_STEP_NODELIST"}},
+      {"main_process_port", {std::to_string(kFirstPort + *job % kPorts), "SLURM_JOB_ID"}},
+  };
+}
+
+}  // namespace accelerate::launch

@@ -1,0 +1,33 @@
+// A program that ends in the way it is told to, as a rank of a job.
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "accelerate/base/uncaught.h"
+
+namespace {
+
+[[gnu::noinline]] void write_to_nowhere() {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;  // the line that the summary names
+}
+
+[[gnu::noinline]] int overflow(int depth) {
+  volatile char much[4096];
+  much[0] = static_cast<char>(depth);
+  return overflow(depth + 1) + much[0];
+}
+
+[[gnu::noinline]] void find_value() { throw std::runtime_error("no such \"value\""); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  accelerate::report_uncaught_exceptions();
+  std::string way = argc > 1 ? argv[1] : "";
+  if (way == "segv") write_to_nowhere();
+  if (way == "abort") std::abort();
+  if (way == "throw") find_value();
+  if (way == "overflow") return overflow(0);
+}

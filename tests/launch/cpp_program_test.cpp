@@ -1,0 +1,72 @@
+#include "accelerate/launch/cpp_program.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
+#include "accelerate/launch/capture.h"
+#include "accelerate/launch/content_key.h"
+#include "tests/support/captured_stderr.h"
+
+using namespace accelerate;
+using namespace accelerate::launch;
+namespace fs = std::filesystem;
+
+TEST_CASE("the same content has the same key, in the same parts") {
+  CHECK(ContentKey().hex() == "6c62272e07bb014262b821756295c58d");
+  CHECK(ContentKey().add("ab").add("c").hex() != ContentKey().add("a").add("bc").hex());
+  CHECK(ContentKey().add("a").hex() == ContentKey().add("a").hex());
+  CHECK(ContentKey().add_file("/nowhere").hex() != ContentKey().hex());
+}
+
+TEST_CASE("a source file is compiled once, and again when it or what it includes has changed") {
+  char pattern[] = "/tmp/cpp_program_XXXXXX";
+  fs::path root = mkdtemp(pattern);
+  ScopeExit clean([&] { fs::remove_all(root); });
+  auto source = (root / "train.cpp").string();
+  auto write = [](const fs::path& path, const std::string& text) { std::ofstream(path) << text; };
+  write(root / "answer.h", "inline int answer() { return 3; }\n");
+  write(source, "#include \"answer.h\"\nint main() { std::vector<int> one(1); return answer() * one.size(); }\n");
+  BuildRecipe recipe{.version = "1", .compiler = "c++", .headers = {"vector"}, .compile_flags = {"-O0"}};
+
+  std::string said;
+  auto exit_code = [&](const BuildRecipe& with) {
+    fs::path program;
+    said = tests::captured_stderr([&] { program = compile_program(source, with, root / "cache"); });
+    return capture({program.string()}).exit_code;
+  };
+  CHECK(exit_code(recipe) == 3);
+  CHECK_MESSAGE(said.find("compiling the headers of the library") != std::string::npos, said);
+  CHECK_MESSAGE(said.find("compiling " + source) != std::string::npos, said);
+
+  CHECK(exit_code(recipe) == 3);
+  CHECK(said == "");
+
+  write(root / "answer.h", "inline int answer() { return 4; }\n");
+  CHECK(exit_code(recipe) == 4);
+  CHECK_MESSAGE(said.find("headers of the library") == std::string::npos, said);
+  CHECK(said.find("compiling " + source) != std::string::npos);
+
+  recipe.compile_flags = {"-O1"};
+  CHECK(exit_code(recipe) == 4);
+  CHECK(said.find("headers of the library") != std::string::npos);
+
+  {
+    PatchEnvironment no_compiler{{"PATH", "/nowhere"}};
+    CHECK(exit_code(recipe) == 4);
+    write(source, "int main() { return 5; }\n");
+    CHECK_THROWS_WITH_AS(exit_code(recipe), doctest::Contains("the compiler c++ is not here"), Error);
+  }
+  write(source, "int main() { return }\n");
+  CHECK_THROWS_WITH_AS(exit_code(recipe), doctest::Contains("does not compile"), Error);
+  CHECK_THROWS_WITH_AS(compile_program("missing.cpp", recipe, root / "cache"), doctest::Contains("missing.cpp"), Error);
+}
+
+TEST_CASE("sources are known by their names") {
+  for (auto name : {"train.cpp", "a/b.cc", "x.cxx"}) CHECK(is_cpp_source(name));
+  for (auto name : {"train", "train.py", "cpp", "train.cpp.o"}) CHECK_FALSE(is_cpp_source(name));
+}
