@@ -1,7 +1,5 @@
 #include "transformers/tokenizers/bpe.h"
 
-#include <cstdio>
-
 #include "accelerate/base/error.h"
 #include "transformers/tokenizers/byte_fallback.h"
 #include "transformers/tokenizers/description.h"
@@ -30,8 +28,10 @@ Merges make_merges(const Vocabulary& vocabulary, const MergePairs& pairs, size_t
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto& [left, right] = pairs[i];
     if (right.size() < prefix_bytes) fail("BPE: merge ", i, " has '", right, "' without the prefix inside a word");
-    merges.set(id_of_merged(vocabulary, left, i), id_of_merged(vocabulary, right, i),
-               {static_cast<uint32_t>(i), id_of_merged(vocabulary, left + right.substr(prefix_bytes), i)});
+    uint32_t left_id = id_of_merged(vocabulary, left, i);
+    uint32_t right_id = id_of_merged(vocabulary, right, i);
+    uint32_t merged_id = id_of_merged(vocabulary, left + right.substr(prefix_bytes), i);
+    merges.set(left_id, right_id, {static_cast<uint32_t>(i), merged_id});
   }
   return merges;
 }

@@ -34,7 +34,9 @@ bool holds(const nlohmann::json& value) {
     return value.is_number();
   } else {
     static_assert(std::is_unsigned_v<T>);
-    return value.is_number_unsigned() && value.get<uint64_t>() <= std::numeric_limits<T>::max();
+    if (!value.is_number_integer()) return false;
+    bool is_negative = !value.is_number_unsigned() && value.get<int64_t>() < 0;
+    return !is_negative && value.get<uint64_t>() <= std::numeric_limits<T>::max();
   }
 }
 
