@@ -1,0 +1,49 @@
+"""The benchmarks of the command: how long it takes to start, and how much memory, against Python's commands."""
+
+import pathlib
+import sys
+
+from rows import BUILD, Row, mebibytes, script
+
+PYTHON_COMMANDS = pathlib.Path(sys.executable).parent
+COMMAND = str(BUILD / "bin" / "accelerate")
+
+
+def milliseconds_per_start(run):
+    return run.wall / run.work * 1e3
+
+
+def starts(*command):
+    return script("start_command", 3, *command)
+
+
+def row(name, peer_name, ours, peer, memory=False):
+    return Row(
+        name=name + (", memory" if memory else ""),
+        peer_name=peer_name,
+        unit="MiB" if memory else "ms",
+        ours=lambda quick: starts(COMMAND, *ours),
+        peer=lambda quick: starts(str(PYTHON_COMMANDS / peer[0]), *peer[1:]),
+        value=mebibytes if memory else milliseconds_per_start,
+        target=10 if memory else 30,
+    )
+
+
+def launch_row(processes, peer):
+    """A program that does nothing: all that is measured is the launcher."""
+    ours = ("launch", "--cpu", "--num_processes", processes, "true")
+    if peer == "torchrun":
+        theirs = ("torchrun", "--standalone", "--nproc-per-node", processes, "--no-python", "true")
+    else:
+        several = ("--multi_gpu", "--main_process_port", "0") if processes > 1 else ("--cpu",)
+        theirs = ("accelerate", "launch", *several, "--num_processes", processes, "--no_python", "true")
+    return row(f"launch of {processes}", peer, ours, theirs)
+
+
+COMMAND_ROWS = [
+    row("accelerate --help", "accelerate (Python)", ("--help",), ("accelerate", "--help")),
+    row("accelerate --help", "accelerate (Python)", ("--help",), ("accelerate", "--help"), memory=True),
+    row("accelerate env", "accelerate (Python)", ("env",), ("accelerate", "env")),
+    *(launch_row(processes, "accelerate (Python)") for processes in (1, 2, 8)),
+    *(launch_row(processes, "torchrun") for processes in (1, 2, 8)),
+]
