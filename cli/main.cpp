@@ -1,20 +1,36 @@
 // The command `accelerate`.
 
+#include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <functional>
+#include <iomanip>
 #include <iostream>
 #include <string>
 #include <vector>
 
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/base/version.h"
+#include "accelerate/config/launch_config.h"
 #include "cli/command_line.h"
+#include "cli/completion_command.h"
+#include "cli/config_command.h"
+#include "cli/doctor_command.h"
+#include "cli/env_command.h"
+#include "cli/estimate_memory_command.h"
+#include "cli/help_page.h"
 #include "cli/launch_command.h"
+#include "cli/man_pages_command.h"
+#include "cli/merge_weights_command.h"
 #include "cli/test_command.h"
+#include "cli/to_fsdp2_command.h"
+#include "cli/tpu_config_command.h"
 
 namespace accelerate::cli {
 
 namespace {
+
+constexpr const char* kSummary = "Run one libtorch training loop on any number of processes and machines.";
 
 struct Command {
   std::string name;
@@ -22,17 +38,52 @@ struct Command {
   std::function<int(const std::vector<std::string>& arguments)> run;
 };
 
+std::vector<HelpPage> help_pages();
+
 const std::vector<Command>& commands() {
-  static const std::vector<Command> kAll = {{"launch", "start a program on several processes", launch_command},
-                                            {"test", "prove that this installation works", test_command}};
+  using Words = std::vector<std::string>;
+  static const std::vector<Command> kAll = {
+      {"config", "write the configuration that launch reads", config_command},
+      {"launch", "start a program on several processes", launch_command},
+      {"test", "prove that this installation works", test_command},
+      {"env", "print what an issue should tell about this machine", env_command},
+      {"estimate-memory", "tell how much memory a model needs", estimate_memory_command},
+      {"merge-weights", "join the shards of a model, or cut it into shards", merge_weights_command},
+      {"to-fsdp2", "bring a configuration from FSDP 1 to 2", to_fsdp2_command},
+      {"tpu-config", "set up the machines of a TPU pod", tpu_config_command},
+      {"doctor", "look for what commonly goes wrong on a machine", doctor_command},
+      {"completion", "print a script that completes commands and flags",
+       [](const Words& words) { return completion_command(words, help_pages); }},
+      {"man-pages", "write the manual pages",
+       [](const Words& words) { return man_pages_command(words, kSummary, help_pages); }},
+  };
   return kAll;
 }
 
+/// The help of every command, as the command itself prints it.
+std::vector<HelpPage> help_pages() {
+  std::vector<HelpPage> pages;
+  for (const auto& command : commands()) {
+    auto text = captured_output([&] { command.run({"--help"}); });
+    pages.push_back(parse_help(command.name, command.summary, text));
+  }
+  return pages;
+}
+
 void print_help(std::ostream& out) {
-  out << "Run one libtorch training loop on any number of processes and machines.\n\n"
-         "Usage: accelerate COMMAND [OPTIONS]\n\nCommands:\n";
-  for (const auto& command : commands()) out << "  " << command.name << "    " << command.summary << "\n";
-  out << "\nOptions:\n  -h, --help    this text, or that of a command after its name\n  --version     the version\n";
+  out << kSummary << "\n\nUsage: accelerate COMMAND [OPTIONS]\n\nCommands:\n";
+  for (const auto& command : commands()) {
+    out << "  " << std::left << std::setw(18) << command.name << command.summary << "\n";
+  }
+  out << "\nOptions:\n  -h, --help        this text, or that of a command after its name\n"
+         "  --version         the version\n";
+}
+
+const Command* find_command(const std::string& name) {
+  for (const auto& command : commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -43,19 +94,28 @@ int run(const std::vector<std::string>& arguments) {
   const auto& word = arguments.front();
   if (word == "-h" || word == "--help") return print_help(std::cout), 0;
   if (word == "--version") return std::cout << "accelerate " << kVersion << "\n", 0;
+  if (const auto* command = find_command(word)) return command->run({arguments.begin() + 1, arguments.end()});
   std::vector<std::string> names;
-  for (const auto& command : commands()) {
-    if (command.name == word) return command.run({arguments.begin() + 1, arguments.end()});
-    names.push_back(command.name);
-  }
+  for (const auto& command : commands()) names.push_back(command.name);
   auto nearest = nearest_name(word, names);
   throw UsageError("unknown command '" + word + "'" +
                    (nearest.empty() ? "; accelerate --help lists them" : "; did you mean " + nearest + "?"));
 }
 
+/// The words of the command line; a link called accelerate-launch is `accelerate launch`.
+std::vector<std::string> arguments_of(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::string prefix = "accelerate-";
+  auto name = std::filesystem::path(argc > 0 ? argv[0] : "").filename().string();
+  if (name.starts_with(prefix) && find_command(name.substr(prefix.size())) != nullptr) {
+    arguments.insert(arguments.begin(), name.substr(prefix.size()));
+  }
+  return arguments;
+}
+
 /// Says what went wrong, and after which command.
 int report(const std::exception& error, const std::vector<std::string>& arguments, int exit_code) {
-  bool in_command = !arguments.empty() && (arguments.front() == "launch" || arguments.front() == "test");
+  bool in_command = !arguments.empty() && find_command(arguments.front()) != nullptr;
   std::cerr << "accelerate" << (in_command ? " " + arguments.front() : "") << ": " << error.what() << '\n';
   return exit_code;
 }
@@ -66,10 +126,12 @@ int report(const std::exception& error, const std::vector<std::string>& argument
 
 int main(int argc, char** argv) {
   using namespace accelerate;
-  std::vector<std::string> arguments(argv + 1, argv + argc);
+  auto arguments = cli::arguments_of(argc, argv);
   try {
     return cli::run(arguments);
   } catch (const cli::UsageError& error) {
+    return cli::report(error, arguments, 2);
+  } catch (const config::ConfigError& error) {
     return cli::report(error, arguments, 2);
   } catch (const std::exception& error) {
     return cli::report(error, arguments, 1);

@@ -64,8 +64,10 @@ void emit(YAML::Emitter& out, const json& value) {
   } else if (value.is_string()) {
     if (needs_quotes(value)) out << YAML::SingleQuoted;
     out << value.get<std::string>();
+  } else if (value.is_null()) {
+    out << YAML::LowerNull << YAML::Null;
   } else {
-    out << value.dump();  // a flag, a number or null is written as in JSON
+    out << value.dump();  // a flag or a number is written as in JSON
   }
 }
 

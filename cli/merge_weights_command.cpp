@@ -1,0 +1,147 @@
+#include "cli/merge_weights_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "accelerate/formats/safetensors_shards.h"
+#include "cli/byte_size.h"
+#include "cli/command_line.h"
+#include "cli/parse_arguments.h"
+
+namespace accelerate::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using formats::SafetensorsShard;
+using formats::ShardEntry;
+
+constexpr const char* kIndexName = "model.safetensors.index.json";
+
+struct MergeOptions {
+  std::string checkpoint = {};
+  std::string output = {};
+  std::string max_shard_size = {};
+  bool remove_checkpoint = false;
+  bool unsafe_serialization = false;
+};
+
+void add_flags(CLI::App& app, MergeOptions& options) {
+  app.add_option("checkpoint_directory", options.checkpoint,
+                 "A directory with model.safetensors or its shards and index, or one file");
+  app.add_option("output_path", options.output, "A directory, or a file that ends in .safetensors");
+  app.add_option("--max_shard_size", options.max_shard_size, "Write shards of at most this size instead, as 5GB")
+      ->option_text("SIZE");
+  app.add_flag("--remove_checkpoint_dir", options.remove_checkpoint,
+               "Remove the files that were read, when all is done");
+  app.add_flag("--unsafe_serialization", options.unsafe_serialization, "Refused: Python's pickle files can run code");
+}
+
+/// All tensors by name, as Python's writers order them.
+std::vector<ShardEntry> tensors_of(const std::vector<SafetensorsShard>& shards) {
+  std::vector<ShardEntry> tensors;
+  for (const auto& shard : shards) {
+    for (const auto& entry : shard.header.entries) tensors.push_back({&shard, entry});
+  }
+  std::sort(tensors.begin(), tensors.end(),
+            [](const ShardEntry& left, const ShardEntry& right) { return left.entry.name < right.entry.name; });
+  return tensors;
+}
+
+std::map<std::string, std::string> metadata_of(const std::vector<SafetensorsShard>& shards) {
+  auto metadata = shards.front().header.metadata;
+  metadata.emplace("format", "pt");  // without which Python's Transformers refuses the file
+  return metadata;
+}
+
+std::string shard_name(size_t number, size_t count) {
+  char name[64];
+  std::snprintf(name, sizeof(name), "model-%05zu-of-%05zu.safetensors", number + 1, count);
+  return name;
+}
+
+/// A shard that replaced a file still to be read would lose tensors.
+void check_apart(const fs::path& directory, const std::vector<SafetensorsShard>& shards) {
+  for (const auto& shard : shards) {
+    if (fs::equivalent(fs::absolute(shard.path).parent_path(), directory)) {
+      throw UsageError("the shards would come beside the files they are made of; name another directory than " +
+                       directory.string());
+    }
+  }
+}
+
+std::vector<fs::path> write_shards(const std::vector<std::vector<ShardEntry>>& groups, const fs::path& directory,
+                                   const std::map<std::string, std::string>& metadata) {
+  nlohmann::json index = {{"metadata", nlohmann::json::object()}, {"weight_map", nlohmann::json::object()}};
+  std::vector<fs::path> files;
+  uint64_t total = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    auto name = shard_name(i, groups.size());
+    formats::write_safetensors(directory / name, groups[i], metadata);
+    files.push_back(directory / name);
+    for (const auto& tensor : groups[i]) {
+      index["weight_map"][tensor.entry.name] = name;
+      total += tensor.bytes();
+    }
+  }
+  index["metadata"]["total_size"] = total;
+  std::ofstream file(directory / kIndexName);
+  file << index.dump(2) << '\n';
+  if (!file.flush()) fail((directory / kIndexName).string(), ": cannot be written");
+  files.push_back(directory / kIndexName);
+  return files;
+}
+
+std::vector<fs::path> write_model(const MergeOptions& options, const std::vector<SafetensorsShard>& shards) {
+  auto tensors = tensors_of(shards);
+  auto metadata = metadata_of(shards);
+  fs::path output = options.output;
+  bool to_file = output.extension() == ".safetensors";
+  if (options.max_shard_size.empty()) {
+    auto file = to_file ? output : output / "model.safetensors";
+    if (file.has_parent_path()) fs::create_directories(file.parent_path());
+    formats::write_safetensors(file, tensors, metadata);
+    return {file};
+  }
+  auto max_bytes = parse_bytes(options.max_shard_size);
+  if (to_file) throw UsageError("--max_shard_size makes several files; name a directory instead of " + options.output);
+  fs::create_directories(output);
+  check_apart(output, shards);
+  return write_shards(formats::divide_into_shards(tensors, max_bytes), output, metadata);
+}
+
+void remove_read(const MergeOptions& options, const std::vector<SafetensorsShard>& shards,
+                 const std::vector<fs::path>& written) {
+  auto paths = std::vector<fs::path>{fs::path(options.checkpoint) / kIndexName};
+  for (const auto& shard : shards) paths.push_back(shard.path);
+  for (const auto& path : paths) {
+    std::error_code error;
+    bool is_output = std::any_of(written.begin(), written.end(),
+                                 [&](const fs::path& file) { return fs::equivalent(file, path, error); });
+    if (!is_output) fs::remove(path, error);
+  }
+}
+
+}  // namespace
+
+int merge_weights_command(const std::vector<std::string>& arguments) {
+  MergeOptions options;
+  CLI::App app("Joins the shards of a model into one safetensors file, or cuts a model into shards.",
+               "accelerate merge-weights");
+  add_flags(app, options);
+  if (!parse_arguments(app, arguments)) return 0;
+  if (options.output.empty()) throw UsageError("give the directory to read and the one to write");
+  if (options.unsafe_serialization) throw UsageError("pickle files are not written here; leave the flag out");
+
+  auto shards = formats::open_safetensors_model(options.checkpoint);
+  auto written = write_model(options, shards);
+  if (options.remove_checkpoint) remove_read(options, shards, written);
+  for (const auto& file : written) std::cout << file.string() << "  " << format_bytes(fs::file_size(file)) << "\n";
+  return 0;
+}
+
+}  // namespace accelerate::cli

@@ -1,0 +1,244 @@
+// accelerate config as a user runs it: on a terminal, through a pipe, and without questions.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "accelerate/config/launch_config.h"
+#include "tests/support/program.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using accelerate::tests::Program;
+using accelerate::tests::TemporaryDirectory;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Result {
+  int exit_code = -1;
+  std::string output = {};
+  std::string errors = {};
+};
+
+Result run(const std::vector<std::string>& command, const std::vector<EnvironmentVariable>& environment = {}) {
+  Program program(command, environment);
+  int exit_code = program.wait(60s);
+  return {exit_code, program.output(), program.errors()};
+}
+
+/// `accelerate` with these words.
+Result accelerate_with(std::vector<std::string> words, const std::vector<EnvironmentVariable>& environment = {}) {
+  words.insert(words.begin(), ACCELERATE_COMMAND);
+  return run(words, environment);
+}
+
+/// A terminal of 100 columns and 40 lines with a program in it.
+class Terminal {
+ public:
+  Terminal(const fs::path& directory, const std::string& command) : socket_((directory / "tmux").string()) {
+    tmux({"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", command + "; echo ended with $?; sleep 60"});
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  ~Terminal() { tmux({"kill-server"}); }
+
+  void press(const std::vector<std::string>& keys) {
+    std::vector<std::string> words = {"send-keys"};
+    words.insert(words.end(), keys.begin(), keys.end());
+    tmux(words);
+  }
+
+  std::string screen() { return tmux({"capture-pane", "-p"}); }
+
+  /// Waits until the screen shows the text.
+  bool shows(const std::string& text) {
+    return Program::wait_until([&] { return screen().find(text) != std::string::npos; }, 20s);
+  }
+
+ private:
+  std::string tmux(std::vector<std::string> words) {
+    words.insert(words.begin(), {"tmux", "-S", socket_});
+    return run(words, {{"TERM", "xterm"}, {"TMUX", std::nullopt}}).output;
+  }
+
+  std::string socket_;
+};
+
+}  // namespace
+
+TEST_CASE("on a terminal, arrows, numbers and words answer the questions") {
+  TemporaryDirectory directory;
+  auto file = (directory.path() / "config.yaml").string();
+  Terminal terminal(directory.path(), std::string(ACCELERATE_COMMAND) + " config --config_file " + file);
+  REQUIRE_MESSAGE(terminal.shows(" > 0) on this machine"), terminal.screen());
+  CHECK(terminal.screen().find("   1) on Amazon SageMaker") != std::string::npos);
+
+  terminal.press({"Down"});
+  CHECK_MESSAGE(terminal.shows(" > 1) on Amazon SageMaker"), terminal.screen());
+  terminal.press({"Up"});
+  CHECK(terminal.shows(" > 0) on this machine"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows("Where does the job run?: on this machine, or machines like it"));
+  CHECK_MESSAGE(terminal.screen().find("SageMaker") == std::string::npos, "the menu is gone when it is answered");
+
+  terminal.press({"1", "0"});
+  CHECK_MESSAGE(terminal.shows(" > 10) a TPU"), terminal.screen());
+  terminal.press({"1"});
+  CHECK(terminal.shows(" > 1) several processes on CPUs"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows("How many machines take part? [1]:"));
+  terminal.press({"none", "Enter"});
+  CHECK(terminal.shows("'none' is no whole number"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows("Check what processes send"));
+  terminal.press({"yes", "Enter"});
+  REQUIRE(terminal.shows("mpirun"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows("Use torch.compile"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows("How many processes"));
+  terminal.press({"4", "Enter"});
+  REQUIRE(terminal.shows(" > 0) no"));
+  terminal.press({"j", "j"});
+  CHECK(terminal.shows(" > 2) bf16"));
+  terminal.press({"Enter"});
+  REQUIRE_MESSAGE(terminal.shows("ended with 0"), terminal.screen());
+
+  auto config = config::read_launch_config(file);
+  CHECK(config.distributed_type == "MULTI_CPU");
+  CHECK(config.num_processes == 4);
+  CHECK(config.debug == true);
+  CHECK(config.mixed_precision == "bf16");
+}
+
+TEST_CASE("Ctrl-C in a menu ends the program and leaves the terminal as it was") {
+  TemporaryDirectory directory;
+  auto file = (directory.path() / "config.yaml").string();
+  Terminal terminal(directory.path(), std::string(ACCELERATE_COMMAND) + " config --config_file " + file + "; stty -a");
+  REQUIRE(terminal.shows(" > 0) on this machine"));
+  terminal.press({"C-c"});
+  REQUIRE_MESSAGE(terminal.shows(" echo "), terminal.screen());
+  CHECK(terminal.screen().find(" icanon") != std::string::npos);
+  CHECK_FALSE(fs::exists(file));
+}
+
+TEST_CASE("without a terminal the questions are plain lines, answered by numbers or words") {
+  TemporaryDirectory directory;
+  auto file = (directory.path() / "config.yaml").string();
+  auto answers = directory.write("answers", "0\nseveral processes on CPUs\n\n\n\n\n2\nbf17\nbf16\n");
+  auto result = run({"sh", "-c", std::string(ACCELERATE_COMMAND) + " config --config_file " + file + " < " + answers});
+  CHECK_MESSAGE(result.exit_code == 0, result.errors);
+  CHECK(result.output.find("\x1b[") == std::string::npos);
+  CHECK(result.output.find("'bf17' is none of them; type a number from 0 to 3.") != std::string::npos);
+  CHECK(result.output.ends_with("Configuration written to " + file + "\n"));
+  auto config = config::read_launch_config(file);
+  CHECK(config.num_processes == 2);
+  CHECK(config.mixed_precision == "bf16");
+
+  auto cut = run({"sh", "-c", std::string(ACCELERATE_COMMAND) + " config --config_file " + file + " < /dev/null"});
+  CHECK(cut.exit_code == 1);
+  CHECK(cut.errors.find("the input ended at the question 'Number'; --non_interactive asks nothing") !=
+        std::string::npos);
+}
+
+TEST_CASE("config default writes the usual file once, config update brings an old one up to date") {
+  TemporaryDirectory directory;
+  std::vector<EnvironmentVariable> home = {{"HF_HOME", directory.path().string()}};
+  auto file = directory.path() / "accelerate" / "default_config.yaml";
+  CHECK(accelerate_with({"config", "default", "--mixed-precision", "bf16"}, home).output ==
+        "Configuration written to " + file.string() + "\n");
+  auto config = config::read_launch_config(file);
+  CHECK(config.distributed_type == "NO");
+  CHECK(config.mixed_precision == "bf16");
+  auto again = accelerate_with({"config", "default"}, home);
+  CHECK(again.exit_code == 0);
+  CHECK(again.output.find("stays as it is") != std::string::npos);
+  CHECK(config::read_launch_config(file).mixed_precision == "bf16");
+
+  std::ofstream(file) << "distributed_type: MULTI_GPU\nfp16: true\nnum_processes: 2\n";
+  auto update = accelerate_with({"config", "update"}, home);
+  CHECK(update.output.find("fp16 has become mixed_precision\n") == 0);
+  config = config::read_launch_config(file);
+  CHECK(config.upgrades.empty());
+  CHECK(config.mixed_precision == "fp16");
+  CHECK(config.num_processes == 2);
+  CHECK(config.rdzv_backend == "static");
+}
+
+TEST_CASE("--set changes keys without questions, --non_interactive asks none") {
+  TemporaryDirectory directory;
+  auto file = (directory.path() / "config.json").string();
+  CHECK(
+      accelerate_with({"config", "--config_file", file, "--set", "distributed_type=MULTI_CPU", "--set=num_processes=3"})
+          .exit_code == 0);
+  CHECK(accelerate_with({"config", "--non-interactive", "--config-file=" + file, "--set", "debug=true"}).exit_code ==
+        0);
+  auto config = config::read_launch_config(file);
+  CHECK(config.distributed_type == "MULTI_CPU");
+  CHECK(config.num_processes == 3);
+  CHECK(config.debug == true);
+  CHECK(nlohmann::json::parse(directory.read("config.json"))["num_processes"] == 3);
+}
+
+TEST_CASE("bad input of these commands is one to three lines, exit code 2 and quick") {
+  TemporaryDirectory directory;
+  auto bad = directory.write("bad.yaml", "distributed_type: MULTI_CPU\nnum_proceses: 2\n");
+  auto old = directory.write("plain.yaml", "distributed_type: MULTI_CPU\n");
+  struct Case {
+    std::vector<std::string> words;
+    std::string message;
+  };
+  for (const auto& [words, message] : std::vector<Case>{
+           {{"cofnig"}, "did you mean config?"},
+           {{"config", "defualt"}, "defualt"},
+           {{"config", "--confg_file", "x"}, "did you mean --config_file?"},
+           {{"config", "--config_file"}, "--config_file needs a value"},
+           {{"config", "--set", "debug"}, "'debug' is no assignment"},
+           {{"config", "--set", "debgu=true"}, "did you mean debug?"},
+           {{"config", "--set", "debug=7"}, "debug=7: debug is '7'; it can be true or false"},
+           {{"config", "--mixed_precision", "bf16"}, "--set mixed_precision=bf16"},
+           {{"config", "default", "--mixed_precision", "fp8"}, "fp8"},
+           {{"config", "update", "--config_file", bad}, bad + ":2:1: unknown key 'num_proceses'"},
+           {{"config", "update", "--config_file", "/nowhere.yaml"}, "/nowhere.yaml: no such file"},
+           {{"env", "--config_file", bad}, bad + ":2:1: unknown key"},
+           {{"env", "--all"}, "unknown flag --all"},
+           {{"estimate-memory"}, "which model?"},
+           {{"estimate-memory", "x", "--dtypes", "float31"}, "float31"},
+           {{"merge-weights", "a"}, "give the directory"},
+           {{"merge-weights", "a", "b", "--unsafe_serialization"}, "pickle"},
+           {{"to-fsdp2"}, "--config_file"},
+           {{"to-fsdp2", "--config_file", old}, "--output_file"},
+           {{"to-fsdp2", "--config_file", old, "--overwrite"}, "has no fsdp_config"},
+           {{"to-fsdp2", "--config_file", bad, "--overwrite"}, "num_proceses"},
+           {{"tpu-config"}, "a TPU needs Python's XLA"},
+           {{"tpu-config", "--tpu_name", "x"}, "a TPU needs Python's XLA"},
+           {{"completion"}, "for which shell?"},
+           {{"completion", "tcsh"}, "tcsh"},
+           {{"man-pages"}, "into which directory?"},
+           {{"doctor", "--fix"}, "unknown flag --fix"},
+       }) {
+    Result result;
+    bool quick = false;
+    for (int attempt = 0; attempt < 10 && !quick; ++attempt) {  // the machine may be busy with other tests
+      auto start = std::chrono::steady_clock::now();
+      result = accelerate_with(words, {{"HF_HOME", directory.path().string()}});
+      quick = std::chrono::steady_clock::now() - start < 50ms;
+    }
+    CAPTURE(words.front());
+    CHECK(quick);
+    CHECK(result.exit_code == 2);
+    CHECK(result.output == "");
+    CHECK_MESSAGE(result.errors.find(message) != std::string::npos, result.errors);
+    CHECK(std::count(result.errors.begin(), result.errors.end(), '\n') <= 3);
+  }
+  for (const auto& words : std::vector<std::vector<std::string>>{{"estimate-memory", "/nowhere"},
+                                                                 {"merge-weights", "/nowhere", directory.path()}}) {
+    auto result = accelerate_with(words);
+    CHECK(result.exit_code == 1);
+    CHECK_MESSAGE(result.errors.find("/nowhere: no such file") != std::string::npos, result.errors);
+  }
+}

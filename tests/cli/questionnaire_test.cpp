@@ -1,0 +1,163 @@
+#include "cli/questionnaire.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+#include "accelerate/config/write_config.h"
+
+using namespace accelerate;
+using namespace accelerate::cli;
+
+namespace {
+
+/// Answers a question that begins with a known text; every other one with its preset.
+class ScriptedPrompt : public Prompt {
+ public:
+  explicit ScriptedPrompt(std::map<std::string, std::string> answers) : answers_(std::move(answers)) {}
+
+  size_t choose(const std::string& question, const std::vector<std::string>& options, size_t preset) override {
+    auto answer = answer_to(question, std::to_string(preset));
+    REQUIRE(std::stoul(answer) < options.size());
+    return std::stoul(answer);
+  }
+  std::string ask(const std::string& question, const std::string& preset) override {
+    return answer_to(question, preset);
+  }
+  void say(const std::string& sentence) override { said += sentence + "\n"; }
+
+  std::vector<std::string> asked;
+  std::string said;
+
+  /// The answers to questions that never came.
+  std::set<std::string> unused() const {
+    std::set<std::string> left;
+    for (const auto& [question, answer] : answers_) {
+      if (!used_.contains(question)) left.insert(question);
+    }
+    return left;
+  }
+
+ private:
+  std::string answer_to(const std::string& question, const std::string& preset) {
+    asked.push_back(question);
+    for (const auto& [begin, answer] : answers_) {
+      if (!question.starts_with(begin)) continue;
+      used_.insert(begin);
+      return answer;
+    }
+    return preset;
+  }
+
+  std::map<std::string, std::string> answers_;
+  std::set<std::string> used_;
+};
+
+/// The file of someone who accepts every preset, with some lines changed, added or (ending in "-") taken out.
+std::string usual_file_with(const std::vector<std::string>& changes) {
+  std::map<std::string, std::string> blocks;
+  std::istringstream usual(
+      "compute_environment: LOCAL_MACHINE\ndebug: false\ndistributed_type: 'NO'\ndowncast_bf16: 'no'\n"
+      "enable_cpu_affinity: false\ngpu_ids: all\nmachine_rank: 0\nmain_training_function: main\n"
+      "mixed_precision: 'no'\nnum_machines: 1\nnum_processes: 1\nrdzv_backend: static\nsame_network: true\n"
+      "tpu_env: []\ntpu_use_cluster: false\ntpu_use_sudo: false\nuse_cpu: false\n");
+  for (std::string line; std::getline(usual, line);) blocks[line.substr(0, line.find(':'))] = line + "\n";
+  for (const auto& change : changes) {
+    auto key = change.substr(0, change.find(':'));
+    change.ends_with(":-") ? blocks.erase(key) : (blocks[key] = change + "\n").size();
+  }
+  std::string text;
+  for (const auto& [key, block] : blocks) text += block;
+  return text;
+}
+
+const char* kMachine = "What does it compute on?";
+
+}  // namespace
+
+TEST_CASE("answers become the file that Python's questionnaire writes for them") {
+  struct Case {
+    std::map<std::string, std::string> answers;
+    std::vector<std::string> changes;
+  };
+  PatchEnvironment home{{"HOME", "/home/someone"}};
+  for (const auto& [answers, changes] : std::vector<Case>{
+           {{}, {}},
+           {{{"Stay on the CPU", "yes"}, {"Which mixed", "2"}},
+            {"use_cpu: true", "mixed_precision: bf16", "gpu_ids:-"}},
+           {{{kMachine, "1"}, {"How many processes", "4"}},
+            {"distributed_type: MULTI_CPU", "num_processes: 4", "use_cpu: true", "gpu_ids:-"}},
+           {{{kMachine, "1"}, {"Start the processes with mpirun", "yes"}, {"How many processes", "4"}},
+            {"distributed_type: MULTI_CPU", "mpirun_config:\n  mpirun_hostfile: /home/someone/hostfile",
+             "num_processes: 4", "use_cpu: true", "gpu_ids:-"}},
+           {{{kMachine, "4"}, {"How many GPUs", "2"}, {"Which mixed", "1"}},
+            {"distributed_type: MULTI_GPU", "num_processes: 2", "mixed_precision: fp16"}},
+           {{{kMachine, "4"},
+             {"How many machines", "2"},
+             {"Which number", "1"},
+             {"Which address", "10.0.0.1"},
+             {"Which port", "29501"},
+             {"Are all machines", "no"},
+             {"How do the machines", "c10d"},
+             {"How many GPUs", "8"}},
+            {"distributed_type: MULTI_GPU", "machine_rank: 1", "main_process_ip: 10.0.0.1", "main_process_port: 29501",
+             "num_machines: 2", "num_processes: 8", "rdzv_backend: c10d", "same_network: false"}},
+           {{{kMachine, "4"}, {"Shard the model", "yes"}, {"How many GPUs", "2"}},
+            {"distributed_type: FSDP",
+             "fsdp_config:\n  fsdp_activation_checkpointing: false\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+             "  fsdp_cpu_ram_efficient_loading: true\n  fsdp_offload_params: false\n"
+             "  fsdp_reshard_after_forward: true\n  fsdp_state_dict_type: SHARDED_STATE_DICT\n"
+             "  fsdp_transformer_layer_cls_to_wrap: null\n  fsdp_version: 2",
+             "num_processes: 2", "gpu_ids:-"}},
+           {{{kMachine, "4"}, {"Use torch.compile", "yes"}, {"How many GPUs", "2"}},
+            {"distributed_type: MULTI_GPU", "dynamo_config:\n  dynamo_backend: INDUCTOR", "num_processes: 2"}},
+       }) {
+    ScriptedPrompt prompt(answers);
+    CHECK(config::to_yaml(ask_configuration(prompt)) == usual_file_with(changes));
+    CHECK(prompt.unused().empty());
+  }
+}
+
+TEST_CASE("questions come in the order and under the conditions of Python's") {
+  using Questions = std::vector<std::string>;
+  auto asked = [](const std::map<std::string, std::string>& answers) {
+    ScriptedPrompt prompt(answers);
+    ask_configuration(prompt);
+    Questions first_words;
+    for (const auto& question : prompt.asked) {
+      std::istringstream words(question);
+      std::string first, second;
+      words >> first >> second;
+      first_words.push_back(first + " " + second);
+    }
+    return first_words;
+  };
+  CHECK(asked({}) == Questions{"Where does", "What does", "Stay on", "Use torch.compile", "Use DeepSpeed?",
+                               "Which GPUs", "Bind each", "Which mixed"});
+  CHECK(asked({{"Stay", "yes"}}) ==
+        Questions{"Where does", "What does", "Stay on", "Use torch.compile", "Use DeepSpeed?", "Which mixed"});
+  CHECK(asked({{kMachine, "1"}}) == Questions{"Where does", "What does", "How many", "Check what", "Start the",
+                                              "Use torch.compile", "How many", "Which mixed"});
+  CHECK(asked({{kMachine, "4"}, {"How many GPUs", "2"}}) ==
+        Questions{"Where does", "What does", "How many", "Check what", "Use torch.compile", "Use DeepSpeed?",
+                  "Shard the", "Use Megatron-LM?", "How many", "Which GPUs", "Bind each", "Which mixed"});
+  CHECK(asked({{kMachine, "5"}}) == Questions{"Where does", "What does", "How many", "Check what", "Use torch.compile",
+                                              "Use DeepSpeed?", "Shard the", "How many", "Which NPUs", "Which mixed"});
+}
+
+TEST_CASE("what only Python can serve is said") {
+  auto run = [](const std::map<std::string, std::string>& answers) {
+    ScriptedPrompt prompt(answers);
+    ask_configuration(prompt);
+    return prompt.said;
+  };
+  CHECK_THROWS_WITH_AS(run({{"Where", "1"}}), doctest::Contains("SageMaker"), Error);
+  CHECK_THROWS_WITH_AS(run({{kMachine, "10"}}), doctest::Contains("TPU"), Error);
+  CHECK_THROWS_WITH_AS(run({{"Which mixed", "3"}}), doctest::Contains("fp8"), Error);
+  CHECK_THROWS_WITH_AS(run({{kMachine, "4"}}), doctest::Contains("one GPU of one machine"), Error);
+  CHECK(run({{"Use DeepSpeed", "yes"}}).find("Going on without it") != std::string::npos);
+}
