@@ -84,7 +84,7 @@ TEST_CASE("answers become the file that Python's questionnaire writes for them")
     std::map<std::string, std::string> answers;
     std::vector<std::string> changes;
   };
-  PatchEnvironment home{{"HOME", "/home/someone"}};
+  PatchEnvironment home{{"HOME", "/elsewhere"}};
   for (const auto& [answers, changes] : std::vector<Case>{
            {{}, {}},
            {{{"Stay on the CPU", "yes"}, {"Which mixed", "2"}},
@@ -92,7 +92,7 @@ TEST_CASE("answers become the file that Python's questionnaire writes for them")
            {{{kMachine, "1"}, {"How many processes", "4"}},
             {"distributed_type: MULTI_CPU", "num_processes: 4", "use_cpu: true", "gpu_ids:-"}},
            {{{kMachine, "1"}, {"Start the processes with mpirun", "yes"}, {"How many processes", "4"}},
-            {"distributed_type: MULTI_CPU", "mpirun_config:\n  mpirun_hostfile: /home/someone/hostfile",
+            {"distributed_type: MULTI_CPU", "mpirun_config:\n  mpirun_hostfile: /elsewhere/hostfile",
              "num_processes: 4", "use_cpu: true", "gpu_ids:-"}},
            {{{kMachine, "4"}, {"How many GPUs", "2"}, {"Which mixed", "1"}},
             {"distributed_type: MULTI_GPU", "num_processes: 2", "mixed_precision: fp16"}},
