@@ -161,6 +161,7 @@ def tables():
     yield "kCategoryRuns", runs(categories())
     yield "kHanRuns", boundaries(matching(r"\p{Han}"))
     yield "kWordRuns", boundaries(matching(r"\w"))
+    yield "kBracketedWordRuns", boundaries(matching(r"[\w]"))
     yield "kRemovedByCleanRuns", boundaries(removed_by(normalizers.BertNormalizer(**bert | {"clean_text": True})))
     accents = removed_by(normalizers.BertNormalizer(**bert | {"strip_accents": True}))
     yield "kNonspacingMarkRuns", boundaries(accents - set(nfd))

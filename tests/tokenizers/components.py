@@ -1,9 +1,9 @@
 """Writes to standard output what the `tokenizers` package makes of texts with each normalizer and pre-tokenizer alone,
 and with added tokens of each kind, for components_test.cpp to compare with.
 
-    components.py NUM_TEXTS
+    components.py NUM_TEXTS [every]
 
-For each case: its name, a tokenizer.json, the number of texts; then each text with its encoding, as parity/oracle.py
+With `every`, the texts hold every code point. For each case: its name, a tokenizer.json, the number of texts; then each text with its encoding, as parity/oracle.py
 writes them. The vocabulary has every piece that the texts are cut into, so that an id says what the piece was.
 """
 
@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "parity"))
 
 from oracle import Stream, write_encoding
-from texts import adversarial_texts
+from texts import FRAGMENTS, adversarial_texts
 from tokenizers import AddedToken, Regex, Tokenizer, models
 from tokenizers import normalizers as n
 from tokenizers import pre_tokenizers as p
@@ -110,7 +110,8 @@ def with_vocabulary(normalizer, pre_tokenizer, added, texts):
 
 def main():
     stream = Stream(sys.stdout.buffer)
-    texts = WITH_ADDED + list(adversarial_texts(int(sys.argv[1])))
+    added = [token.content for token in ADDED]
+    texts = WITH_ADDED + adversarial_texts(int(sys.argv[1]), FRAGMENTS, added, every_code_point="every" in sys.argv)
     for name, normalizer, pre_tokenizer, added in cases():
         tokenizer = with_vocabulary(normalizer, pre_tokenizer, added, texts)
         stream.text(name)

@@ -12,7 +12,7 @@
 using namespace transformers;
 
 TEST_CASE("every normalizer, pre-tokenizer and kind of added token cuts as the reference implementation does") {
-  const std::string num_texts = std::getenv("ACCELERATE_TEST_FULL") != nullptr ? "10000" : "600";
+  const std::string num_texts = std::getenv("ACCELERATE_TEST_FULL") != nullptr ? "4000 every" : "400";
   tests::OracleStream oracle(ACCELERATE_ORACLE_PYTHON " " ACCELERATE_SOURCE_DIR "/tests/tokenizers/components.py " +
                              num_texts);
   for (std::string name; !(name = oracle.text()).empty();) {

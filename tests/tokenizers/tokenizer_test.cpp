@@ -18,7 +18,8 @@ namespace {
 using Ids = std::vector<uint32_t>;
 
 json small_file() {
-  json vocab = {{"[UNK]", 0}, {"[CLS]", 1}, {"[SEP]", 2}, {"play", 3}, {"##ing", 4}, {"##s", 5}, {"chess", 6}, {"é", 7}};
+  json vocab = {{"[UNK]", 0}, {"[CLS]", 1}, {"[SEP]", 2}, {"play", 3},
+                {"##ing", 4}, {"##s", 5},   {"chess", 6}, {"é", 7}};
   json special = {{"[CLS]", {{"id", "[CLS]"}, {"ids", {1}}, {"tokens", {"[CLS]"}}}},
                   {"[SEP]", {{"id", "[SEP]"}, {"ids", {2}}, {"tokens", {"[SEP]"}}}}};
   auto token = [](const char* id) { return json{{"SpecialToken", {{"id", id}, {"type_id", 0}}}}; };
@@ -27,10 +28,18 @@ json small_file() {
           {"truncation", nullptr},
           {"padding", nullptr},
           {"added_tokens",
-           {{{"id", 1}, {"content", "[CLS]"}, {"single_word", false}, {"lstrip", false}, {"rstrip", false},
-             {"normalized", false}, {"special", true}}}},
+           {{{"id", 1},
+             {"content", "[CLS]"},
+             {"single_word", false},
+             {"lstrip", false},
+             {"rstrip", false},
+             {"normalized", false},
+             {"special", true}}}},
           {"normalizer",
-           {{"type", "BertNormalizer"}, {"clean_text", true}, {"handle_chinese_chars", true}, {"strip_accents", false},
+           {{"type", "BertNormalizer"},
+            {"clean_text", true},
+            {"handle_chinese_chars", true},
+            {"strip_accents", false},
             {"lowercase", true}}},
           {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
           {"post_processor",
@@ -40,8 +49,11 @@ json small_file() {
             {"special_tokens", special}}},
           {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
           {"model",
-           {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"continuing_subword_prefix", "##"},
-            {"max_input_chars_per_word", 10}, {"vocab", vocab}}}};
+           {{"type", "WordPiece"},
+            {"unk_token", "[UNK]"},
+            {"continuing_subword_prefix", "##"},
+            {"max_input_chars_per_word", 10},
+            {"vocab", vocab}}}};
 }
 
 Tokenizer small() { return Tokenizer::from_json(small_file().dump()); }
@@ -109,8 +121,9 @@ TEST_CASE("truncation counts the special tokens") {
 TEST_CASE("truncation and padding of the file are in force until they are switched off") {
   auto file = small_file();
   file["truncation"] = {{"max_length", 3}, {"stride", 0}, {"strategy", "LongestFirst"}, {"direction", "Left"}};
-  file["padding"] = {{"strategy", {{"Fixed", 6}}}, {"direction", "Right"}, {"pad_to_multiple_of", nullptr},
-                     {"pad_id", 0}, {"pad_type_id", 0}, {"pad_token", "[PAD]"}};
+  file["padding"] = {
+      {"strategy", {{"Fixed", 6}}}, {"direction", "Right"}, {"pad_to_multiple_of", nullptr}, {"pad_id", 0},
+      {"pad_type_id", 0},           {"pad_token", "[PAD]"}};
   auto tokenizer = Tokenizer::from_json(file.dump());
   CHECK(tokenizer.encode("play chess").ids == Ids{1, 6, 2, 0, 0, 0});
   tokenizer.no_padding();

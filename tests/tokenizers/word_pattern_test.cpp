@@ -36,8 +36,9 @@ Matches by_hand(const WordPattern& pattern, std::string_view text) {
 TEST_CASE("words are found where the regular expression finds them") {
   const std::string middle = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   const std::string begin = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)";
-  const std::vector<std::string> parts = {"a", "B", "é", "'", "'s", "'LL", "'\u017F", "7", "\u0663", " ", "\n", "\r", "\t",
-                                          "\u2003", ".", "!", "中", "\u0301", "\U0001F600", "-"};
+  const std::vector<std::string> parts = {"a", "B",      "é",  "'",      "'s",         "'LL", "'\u017F",
+                                          "7", "\u0663", " ",  "\n",     "\r",         "\t",  "\u2003",
+                                          ".", "!",      "中", "\u0301", "\U0001F600", "-"};
   for (const std::string& expression :
        {std::string(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"),
         begin + R"(\p{N}{1,3})" + middle, begin + R"(\p{N})" + middle}) {

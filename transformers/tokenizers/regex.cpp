@@ -2,6 +2,8 @@
 
 #include <oniguruma.h>
 
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "accelerate/base/error.h"
@@ -15,67 +17,79 @@ namespace {
 
 const OnigUChar* bytes_of(std::string_view text) { return reinterpret_cast<const OnigUChar*>(text.data()); }
 
-/// Makes Oniguruma ready, with the classes of characters of the reference implementation in place of its own: the
-/// installed version may know fewer characters.
-void set_up_oniguruma() {
-  static const bool done = [] {
-    OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
-    onig_initialize(encodings, 1);
-    static std::vector<std::vector<OnigCodePoint>> kept;  // Oniguruma holds on to them
-    for (const auto& [name, ranges] : named_classes()) {
-      auto& code_points = kept.emplace_back(1, static_cast<OnigCodePoint>(ranges.size()));
-      for (auto [first, last] : ranges) code_points.insert(code_points.end(), {first, last});
-      onig_unicode_define_user_property(name.c_str(), code_points.data());
-    }
-    return true;
-  }();
-  static_cast<void>(done);
+/// Has Oniguruma take the classes of characters that `pattern` names from the reference implementation: the installed
+/// version may know fewer characters. It has room for 20 of them; beyond that its own serve.
+void define_classes(std::string_view pattern) {
+  static std::map<std::string, std::vector<OnigCodePoint>> defined;  // Oniguruma holds on to them
+  for (const auto& [name, ranges] : named_classes()) {
+    bool is_named = pattern.find("{" + name + "}") != std::string_view::npos ||
+                    pattern.find("{^" + name + "}") != std::string_view::npos;
+    if (!is_named || defined.contains(name)) continue;
+    auto& code_points = defined[name];
+    code_points.push_back(static_cast<OnigCodePoint>(ranges.size()));
+    for (auto [first, last] : ranges) code_points.insert(code_points.end(), {first, last});
+    onig_unicode_define_user_property(name.c_str(), code_points.data());
+  }
 }
 
-/// \w and \d by the names of their classes, which set_up_oniguruma defines.
+/// What stands for `\` and `letter`, with classes that define_classes knows.
+std::string_view spelled_out(char letter, bool in_brackets) {
+  if (letter == 'w') return in_brackets ? R"(\p{BracketedWord})" : R"(\p{Word})";
+  if (letter == 'W') return in_brackets ? R"(\P{BracketedWord})" : R"(\P{Word})";
+  if (letter == 'd') return R"(\p{Nd})";
+  if (letter == 'D') return R"(\P{Nd})";
+  if (in_brackets) return "";
+  if (letter == 'b') return R"((?:(?<=\p{Word})(?!\p{Word})|(?<!\p{Word})(?=\p{Word})))";
+  if (letter == 'B') return R"((?:(?<=\p{Word})(?=\p{Word})|(?<!\p{Word})(?!\p{Word})))";
+  return "";
+}
+
+/// `pattern` with its classes by name.
 std::string with_named_classes(std::string_view pattern) {
   std::string result;
+  int brackets = 0;
   for (size_t position = 0; position < pattern.size(); ++position) {
-    char next = pattern[position] == '\\' && position + 1 < pattern.size() ? pattern[position + 1] : '\0';
-    if (next == '\0') {
-      result.push_back(pattern[position]);
+    char character = pattern[position];
+    if (character == '\\' && position + 1 < pattern.size()) {
+      char letter = pattern[++position];
+      std::string_view named = spelled_out(letter, brackets > 0);
+      named.empty() ? result.append({'\\', letter}) : result.append(named);
       continue;
     }
-    ++position;
-    switch (next) {
-      case 'w':
-        result += "\\p{Word}";
-        break;
-      case 'W':
-        result += "\\P{Word}";
-        break;
-      case 'd':
-        result += "\\p{Digit}";
-        break;
-      case 'D':
-        result += "\\P{Digit}";
-        break;
-      default:
-        result.append({'\\', next});
-    }
+    if (character == '[') ++brackets;
+    if (character == ']' && brackets > 0) --brackets;
+    result.push_back(character);
   }
   return result;
+}
+
+/// Compiles `pattern`. Oniguruma's table of classes belongs to the process, hence the lock.
+regex_t* compile(const std::string& pattern, OnigErrorInfo& info, int& status) {
+  static std::mutex compiling;
+  std::lock_guard lock(compiling);
+  OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
+  onig_initialize(encodings, 1);
+  define_classes(pattern);
+  regex_t* compiled = nullptr;
+  status = onig_new(&compiled, bytes_of(pattern), bytes_of(pattern) + pattern.size(), ONIG_OPTION_NONE,
+                    ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
+  return compiled;
+}
+
+std::string message_of(int status, OnigErrorInfo* info) {
+  OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
+  int length =
+      info == nullptr ? onig_error_code_to_str(message, status) : onig_error_code_to_str(message, status, info);
+  return std::string(reinterpret_cast<const char*>(message), static_cast<size_t>(length));
 }
 
 }  // namespace
 
 Regex::Regex(const std::string& pattern) {
-  set_up_oniguruma();
-  std::string named = with_named_classes(pattern);
-  regex_t* compiled = nullptr;
   OnigErrorInfo info;
-  int status = onig_new(&compiled, bytes_of(named), bytes_of(named) + named.size(), ONIG_OPTION_NONE,
-                        ONIG_ENCODING_UTF8, ONIG_SYNTAX_ONIGURUMA, &info);
-  if (status != ONIG_NORMAL) {
-    OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
-    onig_error_code_to_str(message, status, &info);
-    fail("the regular expression '", pattern, "': ", reinterpret_cast<const char*>(message));
-  }
+  int status = ONIG_NORMAL;
+  regex_t* compiled = compile(with_named_classes(pattern), info, status);
+  if (status != ONIG_NORMAL) fail("the regular expression '", pattern, "': ", message_of(status, &info));
   compiled_ = std::shared_ptr<void>(compiled, [](void* regex) { onig_free(static_cast<regex_t*>(regex)); });
 }
 
@@ -90,11 +104,7 @@ std::optional<std::pair<size_t, size_t>> Regex::search(std::string_view text, si
   int status =
       onig_search(static_cast<regex_t*>(compiled_.get()), begin, end, begin + from, end, &region, ONIG_OPTION_NONE);
   if (status == ONIG_MISMATCH) return std::nullopt;
-  if (status < 0) {
-    OnigUChar message[ONIG_MAX_ERROR_MESSAGE_LEN];
-    onig_error_code_to_str(message, status);
-    fail("a regular expression could not be searched for: ", reinterpret_cast<const char*>(message));
-  }
+  if (status < 0) fail("a regular expression gave up on a text: ", message_of(status, nullptr));
   return std::pair<size_t, size_t>(region.beg[0], region.end[0]);
 }
 

@@ -220,9 +220,9 @@ std::vector<NamedClass> named_classes() {
     classes[name].emplace_back(first, last);
     classes[name.substr(0, 1)].emplace_back(first, last);
   });
-  classes["Digit"] = classes["Nd"];
   classes["Han"] = ranges_of(kHanRuns);
   classes["Word"] = ranges_of(kWordRuns);
+  classes["BracketedWord"] = ranges_of(kBracketedWordRuns);
   std::vector<NamedClass> result;
   for (auto& [name, ranges] : classes) result.push_back({name, std::move(ranges)});
   return result;

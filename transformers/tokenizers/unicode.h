@@ -87,7 +87,8 @@ struct NamedClass {
   std::vector<std::pair<char32_t, char32_t>> ranges;
 };
 
-/// The general categories ("L", "Lu", ...), "Han", "Word" and "Digit".
+/// The general categories ("L", "Lu", ...), "Han", "Word" (\w) and "BracketedWord" ([\w], which has no
+/// superscripts and fractions of Latin-1).
 std::vector<NamedClass> named_classes();
 
 }  // namespace transformers::tokenizers
