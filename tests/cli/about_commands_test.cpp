@@ -174,6 +174,25 @@ TEST_CASE("there is a manual page for every command, with every flag that --help
   }
 }
 
+TEST_CASE("the command reference has every command, and every flag of these") {
+  std::ifstream file(ACCELERATE_SOURCE_DIR "/docs/command_reference.md");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream lines(run({ACCELERATE_COMMAND, "--help"}).output);
+  for (std::string line; std::getline(lines, line) && line != "Options:";) {
+    if (!line.starts_with("  ")) continue;
+    auto command = line.substr(2, line.find(' ', 2) - 2);
+    CHECK_MESSAGE(text.find("\n## " + command + "\n") != std::string::npos, command);
+  }
+  for (const std::string command : {"config", "env", "estimate-memory", "merge-weights", "to-fsdp2", "doctor"}) {
+    auto page = parse_help(command, "", run({ACCELERATE_COMMAND, command, "--help"}).output);
+    for (const auto& entry : page.entries) {
+      bool documented = !entry.is_flag() || entry.names.back() == "--help" ||
+                        text.find("`" + entry.names.back()) != std::string::npos;
+      CHECK_MESSAGE(documented, command, " ", entry.names.back());
+    }
+  }
+}
+
 TEST_CASE("a link called accelerate-config is accelerate config") {
   auto by_link = run({kBin + "/accelerate-config", "--help"});
   CHECK(by_link.exit_code == 0);
