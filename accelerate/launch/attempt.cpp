@@ -60,7 +60,9 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
   auto own_directory = directory.of_rank(machine.restart_count, local_rank);
   auto error_file = own_directory / "error.json";
   ChildProcess::Setup setup;
-  setup.environment = merge_environment(environ, child_environment(options, machine, local_rank, error_file.string()));
+  setup.environment = merge_environment(
+      environ, options.ranks_by_mpi ? mpi_environment(options, machine)
+                                    : child_environment(options, machine, local_rank, error_file.string()));
   setup.signal_mask = signals.original_mask();
   if (number == 0) setup.inherited_fd = machine.store_fd;
   if (auto target = target_of(options, own_directory, local_rank, STDOUT_FILENO)) setup.output = output.open(*target);
@@ -87,7 +89,8 @@ std::string summary_of(const LaunchOptions& options, const Rank& rank, bool othe
   if (others_stopped) text << "; the other ranks were stopped";
   if (auto report = read_crash_report(rank.error_file)) {
     text << "\n  " << report->message;
-    for (size_t i = 0; i < std::min(report->frames.size(), kFramesShown); ++i) text << "\n    " << report->frames[i];
+    const auto& frames = report->own_frames.empty() ? report->frames : report->own_frames;
+    for (size_t i = 0; i < std::min(frames.size(), kFramesShown); ++i) text << "\n    " << frames[i];
   }
   auto lines = output.last_lines(rank.number - options.first_rank(), kLinesShown);
   if (!lines.empty()) text << "\n  its last lines:";

@@ -1,7 +1,11 @@
 #include "accelerate/launch/crash_report.h"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -45,29 +49,34 @@ bool is_foreign(const std::string& module) {
          name.starts_with("libaccelerate.so") || name.starts_with("linux-vdso");
 }
 
-/// Asks addr2line once for each module; frames that it knows nothing about keep the name of their symbol.
-std::vector<std::string> symbolised(const std::vector<RawFrame>& raw) {
-  std::map<std::string, std::vector<std::string>> questions;
+std::string readable(const std::string& symbol) {
+  int status = 0;
+  std::unique_ptr<char, decltype(&std::free)> name(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                   std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+/// Asks addr2line once for each module of the user. Frames that it knows nothing about keep the name of their symbol.
+void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
+  std::map<std::string, std::vector<std::string>> questions, answers;
   for (const auto& frame : raw) {
-    auto& words = questions[frame.module];
     if (is_foreign(frame.module)) continue;
+    auto& words = questions[frame.module];
     if (words.empty()) words = {"addr2line", "-C", "-f", "-p", "-e", frame.module};
     words.push_back(frame.address);
   }
-  std::map<std::string, std::vector<std::string>> answers;
-  for (const auto& [module, words] : questions) {
-    if (!words.empty()) answers[module] = lines_of(capture(words).output);
-  }
+  for (const auto& [module, words] : questions) answers[module] = lines_of(capture(words).output);
   std::map<std::string, size_t> used;
-  std::vector<std::string> frames;
   for (const auto& frame : raw) {
-    auto& lines = answers[frame.module];
+    const auto& lines = answers[frame.module];
     auto index = used[frame.module]++;
-    bool known = index < lines.size() && !lines[index].starts_with("??");
-    auto name = frame.symbol.empty() ? frame.address : frame.symbol;
-    frames.push_back(known ? lines[index] : name + " in " + frame.module);
+    auto line = index < lines.size() ? lines[index] : "??";
+    auto name = frame.symbol.empty() ? frame.address : readable(frame.symbol);
+    bool named = !line.starts_with("??");
+    bool placed = line.find("??") == std::string::npos;
+    report.frames.push_back(named ? line : name + " in " + frame.module);
+    if (placed) report.own_frames.push_back(line);
   }
-  return frames;
 }
 
 }  // namespace
@@ -77,9 +86,9 @@ std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_
   auto json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("message")) return std::nullopt;
   auto& message = json["message"];
-  if (message.is_string()) return CrashReport{message.get<std::string>(), {}};
+  if (message.is_string()) return CrashReport{.message = message.get<std::string>()};
   if (!message.is_object()) return std::nullopt;
-  CrashReport report{message.value("message", ""), {}};
+  CrashReport report{.message = message.value("message", "")};
   auto lines = lines_of(message.value("extraInfo", Json::object()).value("py_callstack", ""));
   std::vector<RawFrame> raw;
   for (const auto& line : lines) {
@@ -89,7 +98,7 @@ std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_
     report.frames = lines;
     return report;
   }
-  report.frames = symbolised(raw);
+  symbolise(raw, report);
   std::string callstack;
   for (const auto& frame : report.frames) callstack += frame + "\n";
   message["extraInfo"]["py_callstack"] = callstack;

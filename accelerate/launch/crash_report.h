@@ -11,7 +11,8 @@ namespace accelerate::launch {
 
 struct CrashReport {
   std::string message = {};
-  std::vector<std::string> frames = {};  // innermost first; for a Python program the lines of its traceback
+  std::vector<std::string> frames = {};      // innermost first; for a Python program the lines of its traceback
+  std::vector<std::string> own_frames = {};  // those of the user's code whose file and line are known
 };
 
 /// Reads a file in the form of torchelastic; nothing when there is none or it cannot be understood. Addresses of

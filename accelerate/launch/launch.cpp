@@ -9,6 +9,7 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/launch/arrival.h"
 #include "accelerate/launch/attempt.h"
 #include "accelerate/launch/cpp_program.h"
 #include "accelerate/launch/installation.h"
@@ -32,6 +33,8 @@ Machine look_at_machine(const LaunchOptions& options) {
   return machine;
 }
 
+Outcome stopped(int number) { return {128 + number, "stopped by " + signal_name(number)}; }
+
 /// The command of the ranks; a C++ source file is compiled first.
 Command command_of(const LaunchOptions& options) {
   if (is_cpp_source(options.program) && !options.no_python && !options.module) {
@@ -53,9 +56,7 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
     ++machine.restart_count;
     std::cerr << "accelerate launch: " << result.message << "\naccelerate launch: starting again, "
               << machine.restart_count << " of at most " << options.max_restarts << " times" << std::endl;
-    if (int number = signals.wait(options.monitor_interval); number != 0) {
-      return {128 + number, "stopped by " + signal_name(number)};
-    }
+    if (int number = signals.wait(options.monitor_interval); number != 0) return stopped(number);
   }
 }
 
@@ -89,21 +90,29 @@ Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
 
 }  // namespace
 
-Outcome launch(const LaunchOptions& options, const JobDirectory& directory) {
+Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   check(options);
   if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
   auto command = command_of(options);
+  SignalWatch signals;
+  if (options.rank_by_arrival) {
+    auto arrival =
+        arrive(options.main_process_ip, *options.main_process_port, {options.num_machines, options.num_processes},
+               options.rendezvous_timeout.value_or(std::chrono::minutes(15)), signals);
+    if (arrival.stopped_by != 0) return stopped(arrival.stopped_by);
+    options.machine_rank = arrival.machine_rank;
+    options.main_process_port = arrival.main_process_port;
+  }
   auto machine = look_at_machine(options);
   bool hosts_rank_0 = options.machine_rank == 0;
   if (hosts_rank_0 && machine.main_process_port != 0) check_port_is_free(machine.main_process_port);
 
-  SignalWatch signals;
   std::optional<MainMachineWatch> watch;
   if (!hosts_rank_0) {
     MainMachine main_machine(options.main_process_ip, machine.main_process_port);
     if (options.rendezvous_timeout) {
       int number = main_machine.wait(*options.rendezvous_timeout, signals);
-      if (number != 0) return {128 + number, "stopped by " + signal_name(number)};
+      if (number != 0) return stopped(number);
     }
     watch.emplace(main_machine);
   }

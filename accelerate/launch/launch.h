@@ -17,7 +17,7 @@ struct Outcome {
 /// Starts exactly `options.local_processes()` processes, again after a failure if the options allow it, and returns how
 /// the job ended. Ranks leave their files in `directory`. Throws Error before anything has started when the options
 /// are wrong, the port is in use or the program cannot be run.
-Outcome launch(const LaunchOptions& options, const JobDirectory& directory);
+Outcome launch(LaunchOptions options, const JobDirectory& directory);
 
 /// Number of NVIDIA GPUs whose device files are in `directory`.
 int count_gpus(const std::string& directory = "/dev");

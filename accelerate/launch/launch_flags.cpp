@@ -52,7 +52,11 @@ std::vector<LaunchFlag> machine_flags() {
       {"main_process_ip", Text, "Address of machine 0, when there are several"},
       {"main_process_port", Integer, "Port on which rank 0 meets the others; on one machine any that is free"},
       {"same_network", Switch, "All machines are on one local network; accepted, and makes no difference", "false"},
-      {"rdzv_backend", Text, "How machines find each other: by their given rank", "static", {"static", "c10d"}},
+      {"rdzv_backend",
+       Text,
+       "static: every machine has its --machine_rank; c10d: they get it as they arrive",
+       "static",
+       {"static", "c10d"}},
       {"rdzv_conf", Text, "Details of that as key=value,...: timeout in seconds", ""},
       {"mpirun_hostfile", Text, "Start the ranks through mpirun on the hosts that this file lists"},
   };

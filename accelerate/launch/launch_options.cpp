@@ -104,13 +104,8 @@ LaunchOptions options_of(const Settings& settings, int gpus) {
   options.machine_rank = *settings.integer("machine_rank");
   options.main_process_ip = settings.text("main_process_ip");
   options.main_process_port = settings.integer("main_process_port");
-  options.rdzv_backend = settings.text("rdzv_backend");
-  if (options.rdzv_backend == "c10d" && options.num_machines > 1 && !settings.is_given("machine_rank")) {
-    fail(
-        "--rdzv_backend c10d without --machine_rank would give machines their rank as they arrive, which only "
-        "torchrun ",
-        "does; start every machine with its --machine_rank");
-  }
+  options.rank_by_arrival =
+      settings.text("rdzv_backend") == "c10d" && options.num_machines > 1 && !settings.is_given("machine_rank");
   options.rendezvous_timeout = timeout_of(settings.text("rdzv_conf"));
   options.mpirun_hostfile = settings.text("mpirun_hostfile");
   options.mixed_precision = settings.text("mixed_precision");

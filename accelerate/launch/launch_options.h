@@ -19,7 +19,7 @@ struct LaunchOptions {
   int machine_rank = 0;
   std::string main_process_ip = {};                     // where rank 0 is; several machines need it
   std::optional<int> main_process_port = std::nullopt;  // on one machine any free port, unless given
-  std::string rdzv_backend = "static";
+  bool rank_by_arrival = false;  // machine_rank and the port are found out when the machines meet
   std::optional<std::chrono::seconds> rendezvous_timeout = std::nullopt;  // wait so long for machine 0 before starting
   std::string mpirun_hostfile = {};
   bool ranks_by_mpi = false;  // mpirun gives the ranks their numbers; this machine's launcher starts one process

@@ -1,9 +1,20 @@
-// Slurm and MPI, by what they say in the environment and take on the command line.
+// Machines that find each other: by arrival, and what Slurm and MPI say in the environment and take on the command
+// line.
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/exit_status.h"
+#include "accelerate/base/loopback_port.h"
+#include "accelerate/launch/arrival.h"
 #include "accelerate/launch/mpirun.h"
 #include "accelerate/launch/slurm.h"
 
@@ -67,4 +78,72 @@ TEST_CASE("a launcher knows when mpirun has started it") {
   CHECK(started_by_mpirun());
   PatchEnvironment slurm{{"SLURM_JOB_ID", "1"}};
   CHECK_FALSE(started_by_mpirun());
+}
+
+namespace {
+
+/// Starts `arrive` in a process of its own; its exit code is the rank it got, or 100 for an error.
+pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeout = std::chrono::seconds(20)) {
+  pid_t pid = fork();
+  if (pid != 0) return pid;
+  SignalWatch signals;
+  try {
+    auto arrival = arrive("127.0.0.1", port, shape, timeout, signals);
+    _exit(arrival.main_process_port > 0 ? arrival.machine_rank : 99);
+  } catch (const Error&) {
+    _exit(100);
+  }
+}
+
+int exit_code_after(pid_t pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return exit_code_of(status);
+}
+
+int unused_port() {
+  LoopbackPort port;
+  return port.number();
+}
+
+}  // namespace
+
+TEST_CASE("machines get ranks in the order of their arrival, each its own") {
+  int port = unused_port();
+  std::vector<pid_t> launchers;
+  for (int i = 0; i < 4; ++i) launchers.push_back(start_arriving(port, {4, 8}));
+  std::set<int> ranks;
+  for (pid_t launcher : launchers) ranks.insert(exit_code_after(launcher));
+  CHECK(ranks == std::set<int>{0, 1, 2, 3});
+}
+
+TEST_CASE("machines that disagree about the job all end with an error") {
+  int port = unused_port();
+  std::vector<pid_t> launchers = {start_arriving(port, {2, 2}), start_arriving(port, {2, 4})};
+  for (pid_t launcher : launchers) CHECK(exit_code_after(launcher) == 100);
+}
+
+TEST_CASE("a machine that leaves before all are there is not counted, nor is a stranger") {
+  int port = unused_port();
+  auto first = start_arriving(port, {3, 3});
+  usleep(300'000);
+  auto lost = start_arriving(port, {3, 3});
+  usleep(300'000);
+  kill(lost, SIGKILL);
+  exit_code_after(lost);
+  int stranger = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  REQUIRE(connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  CHECK(write(stranger, "GET / HTTP/1.0\r\n\r\n", 18) == 18);
+  auto second = start_arriving(port, {3, 3}), third = start_arriving(port, {3, 3});
+  CHECK(exit_code_after(first) == 0);
+  CHECK(exit_code_after(second) + exit_code_after(third) == 3);
+  close(stranger);
+}
+
+TEST_CASE("waiting for machines ends when the time is up") {
+  CHECK(exit_code_after(start_arriving(unused_port(), {2, 2}, std::chrono::seconds(1))) == 100);
 }

@@ -1,0 +1,40 @@
+# What `accelerate launch train.cpp` compiles with: a recipe beside the library, for this build directory and for the
+# prefix. {prefix} is the directory above that of the command, wherever that is by then.
+
+function(accelerate_json_list variable)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"")
+  list(JOIN ARGN ", " text)
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+# accelerate_program_recipe(file include_dir library_dir torch_dir)
+function(accelerate_program_recipe file include_dir library_dir torch_dir)
+  set(headers torch/torch.h accelerate/accelerate.h)
+  set(links -laccelerate)
+  if(ACCELERATE_TRANSFORMERS)
+    list(APPEND headers transformers/transformers.h)
+    list(PREPEND links -ltransformers)
+  endif()
+  get_target_property(definitions torch_cpu INTERFACE_COMPILE_DEFINITIONS)
+  list(TRANSFORM definitions PREPEND -D)
+  accelerate_json_list(recipe_headers ${headers})
+  accelerate_json_list(recipe_compile -isystem ${include_dir} -isystem ${torch_dir}/include
+    -isystem ${torch_dir}/include/torch/csrc/api/include ${definitions})
+  accelerate_json_list(recipe_link -Wl,--as-needed -L${library_dir} ${links} -Wl,-rpath,${library_dir} -L${torch_dir}/lib -ltorch_cpu -lc10
+    -Wl,-rpath,${torch_dir}/lib)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/program.json.in ${file} @ONLY)
+endfunction()
+
+accelerate_program_recipe(${PROJECT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR}/accelerate/program.json
+  ${PROJECT_SOURCE_DIR} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY} ${TORCH_INSTALL_PREFIX})
+
+if(ACCELERATE_INSTALL)
+  set(installed_torch ${TORCH_INSTALL_PREFIX})
+  if(ACCELERATE_BUNDLE_TORCH)
+    set(installed_torch {prefix}/${CMAKE_INSTALL_LIBDIR}/accelerate/torch)
+  endif()
+  accelerate_program_recipe(${PROJECT_BINARY_DIR}/installed_program.json
+    {prefix}/${CMAKE_INSTALL_INCLUDEDIR} {prefix}/${CMAKE_INSTALL_LIBDIR} ${installed_torch})
+  install(FILES ${PROJECT_BINARY_DIR}/installed_program.json
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/accelerate RENAME program.json)
+endif()
