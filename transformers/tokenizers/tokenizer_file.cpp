@@ -1,0 +1,94 @@
+// How a tokenizer is read from a tokenizer.json or a vocab.txt.
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "accelerate/base/error.h"
+#include "transformers/tokenizers/description.h"
+#include "transformers/tokenizers/length_options.h"
+#include "transformers/tokenizers/tokenizer_parts.h"
+#include "transformers/tokenizers/word_piece.h"
+
+namespace transformers::tokenizers {
+
+using accelerate::fail;
+
+namespace {
+
+/// What `read` makes of the part `name` of the file, or nothing (null, no value) when it is missing or null.
+template <class Result>
+Result read_if_given(const nlohmann::json& file, const char* name, auto read) {
+  auto found = file.find(name);
+  if (found == file.end() || found->is_null()) return Result();
+  return read(*found);
+}
+
+nlohmann::json parse(std::string_view text, const std::string& source) {
+  try {
+    auto file = nlohmann::json::parse(text);
+    if (!file.is_object() || !file.contains("model")) fail(source, ": is not a tokenizer.json: it has no 'model'");
+    return file;
+  } catch (const nlohmann::json::parse_error& error) {
+    fail(source, ": is not JSON from byte ", error.byte, " on");
+  }
+}
+
+}  // namespace
+
+Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path.string(), ": cannot be read");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  return from_json(text, path.string());
+}
+
+Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source) {
+  auto file = parse(text, source);
+  try {
+    auto parts = std::make_shared<Parts>();
+    parts->normalizer = read_if_given<std::unique_ptr<Normalizer>>(file, "normalizer", read_normalizer);
+    parts->pre_tokenizer = read_if_given<std::unique_ptr<PreTokenizer>>(file, "pre_tokenizer", read_pre_tokenizer);
+    parts->model = read_model(file.at("model"));
+    parts->post_processor = read_if_given<std::unique_ptr<PostProcessor>>(file, "post_processor", read_post_processor);
+    parts->decoder = read_if_given<std::unique_ptr<Decoder>>(file, "decoder", read_decoder);
+    if (file.contains("added_tokens")) {
+      parts->added_tokens =
+          AddedTokens(read_added_tokens(list_field(file, "added_tokens")), *parts->model, parts->normalizer.get());
+    }
+    Tokenizer tokenizer(std::move(parts));
+    auto truncation = read_if_given<std::optional<TruncationOptions>>(file, "truncation", read_truncation);
+    if (truncation) tokenizer.enable_truncation(*truncation);
+    tokenizer.padding_ = read_if_given<std::optional<PaddingOptions>>(file, "padding", read_padding);
+    return tokenizer;
+  } catch (const accelerate::Error& error) {
+    fail(source, ": ", error.what());
+  }
+}
+
+Tokenizer Tokenizer::from_vocab(const std::filesystem::path& path, const VocabOptions& options) {
+  auto parts = std::make_shared<Parts>();
+  parts->normalizer = read_normalizer({{"type", "BertNormalizer"},
+                                       {"clean_text", true},
+                                       {"handle_chinese_chars", true},
+                                       {"lowercase", options.lowercase}});
+  parts->pre_tokenizer = read_pre_tokenizer({{"type", "BertPreTokenizer"}});
+  parts->model = std::make_unique<WordPiece>(read_vocab_file(path), WordPieceOptions{});
+  auto special_token = [&](const char* token) {
+    auto id = parts->model->token_to_id(token);
+    if (!id) fail(path.string(), ": has no line '", token, "'; it is not the vocab.txt of a BERT model");
+    return nlohmann::json{token, *id};
+  };
+  parts->post_processor = read_post_processor(
+      {{"type", "BertProcessing"}, {"sep", special_token("[SEP]")}, {"cls", special_token("[CLS]")}});
+  parts->decoder = read_decoder({{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}});
+  std::vector<AddedToken> special_tokens;
+  for (const char* token : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+    special_tokens.push_back({.content = special_token(token)[0], .normalized = false, .special = true});
+  }
+  parts->added_tokens = AddedTokens(special_tokens, *parts->model, parts->normalizer.get());
+  return Tokenizer(std::move(parts));
+}
+
+}  // namespace transformers::tokenizers
