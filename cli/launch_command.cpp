@@ -16,25 +16,25 @@ namespace accelerate::cli {
 
 namespace {
 
-std::string help_of(const launch::LaunchFlag& flag) {
-  auto help = flag.help;
-  bool few = !flag.choices.empty() && flag.choices.size() < 5;
-  for (size_t i = 0; few && i < flag.choices.size(); ++i) help += (i == 0 ? ": " : ", ") + flag.choices[i];
-  return help;
+/// What stands behind the flag in the help: the values there are, or their kind.
+std::string value_of(const launch::LaunchFlag& flag) {
+  if (flag.choices.empty()) {
+    return flag.kind == launch::FlagKind::Integer ? "N" : flag.kind == launch::FlagKind::Seconds ? "SECONDS" : "TEXT";
+  }
+  std::string text;
+  for (const auto& choice : flag.choices) text += (text.empty() ? "{" : ",") + choice;
+  return text + "}";
 }
 
 void describe_flags(CLI::App& app) {
   app.get_formatter()->column_width(40);
   for (const auto& flag : launch::launch_flags()) {
     auto names = "--" + flag.name + (flag.letter.empty() ? "" : ",-" + flag.letter);
-    const auto help = help_of(flag);
     if (flag.kind == launch::FlagKind::Switch) {
-      app.add_flag(names, help)->group(flag.group);
+      app.add_flag(names, flag.help)->group(flag.group);
     } else {
-      auto value = flag.kind == launch::FlagKind::Integer   ? "N"
-                   : flag.kind == launch::FlagKind::Seconds ? "SECONDS"
-                                                            : "TEXT";
-      app.add_option_function<std::string>(names, [](const std::string&) {}, help)->type_name(value)->group(flag.group);
+      auto* option = app.add_option_function<std::string>(names, [](const std::string&) {}, flag.help);
+      option->type_name(value_of(flag))->group(flag.group);
     }
   }
   // These two are cut off before the flags are looked at; here they only appear in the help.

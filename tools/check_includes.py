@@ -32,7 +32,7 @@ ROOMS["accelerator"] = set(ROOMS) - {"launch", "transformers", "cli"} | {"torch"
 ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator"}
 
 # Programs beside the rooms: cli/tools holds those commands that need libtorch.
-EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"tensors", "checkpoint", "torch"}}
+EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"accelerator", "tensors", "checkpoint", "torch"}}
 
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 NOT_INSTALLED = re.compile(r"^(nlohmann|CLI|doctest|gloo)/")

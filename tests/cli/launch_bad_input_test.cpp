@@ -36,7 +36,7 @@ void check_refused(const Case& example, const std::vector<EnvironmentVariable>& 
   CHECK(tests::count_lines(run.errors) <= 3);
   CHECK(run.errors.starts_with("accelerate launch: "));
   CHECK(run.errors.find(example.names) != std::string::npos);
-  CHECK(took < 1s);  // generous: the machine that runs the tests is busy
+  CHECK(took < 3s);  // generous: the machine that runs the tests is busy
 }
 
 }  // namespace

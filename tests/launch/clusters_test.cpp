@@ -55,13 +55,13 @@ TEST_CASE("one node of Slurm is one machine") {
 }
 
 TEST_CASE("mpirun is called as its kind takes it") {
-  LaunchOptions options{.num_processes = 16, .num_machines = 4, .mpirun_hostfile = "/home/user/hostfile"};
+  LaunchOptions options{.num_processes = 16, .num_machines = 4, .mpirun_hostfile = "hosts/hostfile"};
   Command program{"/usr/bin/python3", {"python3", "script", "--cpu"}};
   CHECK(mpirun_command("/usr/bin/mpirun", MpiKind::Hydra, options, program, {{"A", "1"}}).arguments ==
-        std::vector<std::string>{"mpirun", "-f", "/home/user/hostfile", "-ppn", "4", "-n", "16", "/usr/bin/python3",
+        std::vector<std::string>{"mpirun", "-f", "hosts/hostfile", "-ppn", "4", "-n", "16", "/usr/bin/python3",
                                  "script", "--cpu"});
   CHECK(mpirun_command("/usr/bin/mpirun", MpiKind::OpenMpi, options, program, {{"A", "1"}, {"B", std::nullopt}})
-            .arguments == std::vector<std::string>{"mpirun", "--hostfile", "/home/user/hostfile", "--npernode", "4",
+            .arguments == std::vector<std::string>{"mpirun", "--hostfile", "hosts/hostfile", "--npernode", "4",
                                                    "-n", "16", "--bind-to", "socket", "-x", "A", "/usr/bin/python3",
                                                    "script", "--cpu"});
 }

@@ -38,7 +38,8 @@ def machines(count):
         run("ip", "-n", switch, "link", "set", "bridge", "up")
         for machine, name in enumerate(names):
             run("ip", "netns", "add", name)
-            run("ip", "-n", switch, "link", "add", f"port{machine}", "type", "veth", "peer", "name", "eth0", "netns", name)
+            peer = ("peer", "name", "eth0", "netns", name)
+            run("ip", "-n", switch, "link", "add", f"port{machine}", "type", "veth", *peer)
             run("ip", "-n", switch, "link", "set", f"port{machine}", "master", "bridge", "up")
             run("ip", "-n", name, "addr", "add", f"{address(machine)}/24", "dev", "eth0")
             run("ip", "-n", name, "link", "set", "eth0", "up")
@@ -59,9 +60,11 @@ def start(name, machine, num_machines, *flags, processes=None, ip=None, program=
         *("ip", "netns", "exec", name, ACCELERATE, "launch", "--cpu"),
         *("--num_machines", str(num_machines)),
         *(("--rdzv_backend", "c10d") if machine is None else ("--machine_rank", str(machine))),
-        *("--num_processes", str(processes or num_machines), "--main_process_ip", ip or address(0)),
-        *("--main_process_port", PORT, *flags, *program),
+        *("--num_processes", str(processes or num_machines), *flags),
     ]
+    if num_machines > 1:
+        words += ["--main_process_ip", ip or address(0), "--main_process_port", PORT]
+    words += program
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
@@ -131,6 +134,19 @@ class Machines(unittest.TestCase):
             outputs = [finish(launcher) for launcher in launchers]
             self.assertTrue(all(code != 0 for code, _ in outputs), outputs)
             self.assertTrue(any("rank 1" in output for _, output in outputs), outputs)
+
+    def test_a_job_of_one_machine_listens_on_the_loopback_interface_only(self):
+        with machines(1) as names:
+            job = start(names[0], 0, 1, "--redirects", "1", processes=2, program=(PROGRAM, "--rounds", "1000000"))
+            time.sleep(4)
+            listing = ["ip", "netns", "exec", names[0], "ss", "-Hltn"]
+            sockets = subprocess.run(listing, capture_output=True, text=True, check=True).stdout.splitlines()
+            job.terminate()
+            code, output = finish(job)
+            self.assertEqual(code, 128 + signal.SIGTERM, output)
+            self.assertGreaterEqual(len(sockets), 1, output)
+            for socket in sockets:
+                self.assertRegex(socket.split()[3], r"^(127\.0\.0\.1|\[::1\]):")
 
     def test_the_loss_of_a_machine_ends_the_others(self):
         with machines(2) as names:
