@@ -1,0 +1,160 @@
+#include "transformers/inputs/auto_tokenizer.h"
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+#include "tests/inputs/checkpoint.h"
+#include "tests/parity/recorded.h"
+#include "transformers/inputs/data_collator.h"
+
+using accelerate::Batch;
+using accelerate::Error;
+using accelerate::tests::as_json;
+using accelerate::tests::Checkpoint;
+using accelerate::tests::json;
+using accelerate::tests::recorded;
+using namespace transformers;
+
+namespace {
+
+Padding padding_of(const json& options, Padding fallback) {
+  const auto padding = options.value("padding", "");
+  return padding == "longest" ? Padding::Longest : padding == "max_length" ? Padding::MaxLength : fallback;
+}
+
+TokenizeOptions options_of(const json& options) {
+  TokenizeOptions result{.padding = padding_of(options, Padding::No),
+                         .truncation = options.value("truncation", false),
+                         .pad_to_multiple_of = options.value("pad_to_multiple_of", 0),
+                         .add_special_tokens = options.value("add_special_tokens", true)};
+  if (options.contains("max_length")) result.max_length = options.at("max_length").get<int64_t>();
+  return result;
+}
+
+json as_json(const Batch& batch) {
+  auto object = json::object();
+  for (const auto& [name, tensor] : batch) {
+    CHECK((tensor.scalar_type() == at::kLong));
+    object[name] = accelerate::tests::as_json(tensor);
+  }
+  return object;
+}
+
+/// The files of a recorded tokenizer, with one of them changed.
+json changed(const std::string& checkpoint, const std::string& file, const std::string& content) {
+  auto files = recorded("tokenizer_inputs").at("checkpoints").at(checkpoint).at("files");
+  files[file] = content;
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("a tokenizer gives the inputs that Python's gives, for every call") {
+  const auto reference = recorded("tokenizer_inputs");
+  const std::vector<std::string> texts = reference.at("texts");
+  const std::vector<std::pair<std::string, std::string>> pairs = reference.at("pairs");
+  for (const auto& [name, checkpoint] : reference.at("checkpoints").items()) {
+    Checkpoint files(checkpoint.at("files"));
+    const auto tokenizer = AutoTokenizer::from_pretrained(files.name());
+    for (const auto& call : checkpoint.at("calls")) {
+      CAPTURE(name);
+      CAPTURE(call.at("options").dump());
+      const auto options = options_of(call.at("options"));
+      for (size_t i = 0; i < texts.size(); ++i) CHECK(as_json(tokenizer(texts[i], options)) == call.at("single")[i]);
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        CHECK(as_json(tokenizer(pairs[i].first, pairs[i].second, options)) == call.at("pairs")[i]);
+      }
+      if (!call.at("batch").is_null()) CHECK(as_json(tokenizer(texts, options)) == call.at("batch"));
+    }
+    for (size_t i = 0; i < texts.size(); ++i) {
+      CHECK(tokenizer.decode(tokenizer(texts[i]).at("input_ids")) == checkpoint.at("decoded")[i]);
+    }
+  }
+}
+
+TEST_CASE("names of the inputs keep the order in which Python gives them") {
+  Checkpoint bert(recorded("tokenizer_inputs").at("checkpoints").at("bert").at("files"));
+  CHECK(AutoTokenizer::from_pretrained(bert.name())("a film").names() ==
+        std::vector<std::string>{"input_ids", "token_type_ids", "attention_mask"});
+  Checkpoint deberta(changed("bert", "tokenizer_config.json", R"({"tokenizer_class": "DebertaV2TokenizerFast"})"));
+  CHECK(AutoTokenizer::from_pretrained(deberta.name()).model_input_names() ==
+        std::vector<std::string>{"input_ids", "attention_mask", "token_type_ids"});
+  Checkpoint listed(changed("bert", "tokenizer_config.json", R"({"model_input_names": ["input_ids"]})"));
+  CHECK(AutoTokenizer::from_pretrained(listed.name())("a film").names() == std::vector<std::string>{"input_ids"});
+}
+
+TEST_CASE("the collator makes the batches that Python's makes, and renames label to labels") {
+  const auto reference = recorded("tokenizer_inputs");
+  for (const auto& [name, checkpoint] : reference.at("checkpoints").items()) {
+    Checkpoint files(checkpoint.at("files"));
+    const auto tokenizer = AutoTokenizer::from_pretrained(files.name());
+    for (const auto& collated : checkpoint.at("collated")) {
+      CAPTURE(name);
+      const auto& options = collated.at("options");
+      PadOptions pad_options{.padding = padding_of(options, Padding::Longest),
+                             .pad_to_multiple_of = options.value("pad_to_multiple_of", 0)};
+      if (options.contains("max_length")) pad_options.max_length = options.at("max_length").get<int64_t>();
+      std::vector<Batch> rows;
+      for (const std::string text : reference.at("texts")) {
+        rows.push_back(tokenizer(text));
+        rows.back()["label"] = torch::tensor(static_cast<int64_t>(rows.size() - 1) % 3);
+      }
+      CHECK(as_json(DataCollatorWithPadding(tokenizer, pad_options)(rows)) == collated.at("batch"));
+    }
+  }
+}
+
+TEST_CASE("a missing attention mask is made, and what is no sequence of tokens is stacked") {
+  Checkpoint files(recorded("tokenizer_inputs").at("checkpoints").at("left").at("files"));
+  DataCollatorWithPadding collate(AutoTokenizer::from_pretrained(files.name()));
+  auto batch = collate({{{"input_ids", torch::tensor({7, 8})}, {"weight", torch::tensor(0.5)}},
+                        {{"input_ids", torch::tensor({9})}, {"weight", torch::tensor(1.5)}}});
+  CHECK(as_json(batch.at("attention_mask")) == json{{1, 1}, {0, 1}});
+  CHECK(as_json(batch.at("input_ids")) == json{{7, 8}, {4, 9}});
+  CHECK(as_json(batch.at("weight")) == json{0.5, 1.5});
+}
+
+TEST_CASE("rows of a data set are tokenised with their labels, as texts or as pairs") {
+  Checkpoint files(recorded("tokenizer_inputs").at("checkpoints").at("bert").at("files"));
+  const auto tokenizer = AutoTokenizer::from_pretrained(files.name());
+  const std::vector<LabelledText> pairs{{.text = "a film", .text_pair = "good", .label = 1},
+                                        {.text = "bad", .text_pair = "the end", .label = 0}};
+  auto batch = tokenizer(pairs, {.padding = Padding::Longest});
+  CHECK(as_json(batch.at("labels")) == json{1, 0});
+  CHECK(as_json(batch.at("input_ids")[1]) == as_json(tokenizer("bad", "the end").at("input_ids")));
+  const std::vector<LabelledText> mixed{pairs[0], {.text = "bad", .label = 0}};
+  CHECK_THROWS_WITH_AS(tokenizer(mixed), "some rows are pairs of texts and others are not", Error);
+}
+
+TEST_CASE("mistakes with tokenizers say what to do") {
+  const auto files = recorded("tokenizer_inputs").at("checkpoints").at("bert").at("files");
+  Checkpoint good(files);
+  const auto tokenizer = AutoTokenizer::from_pretrained(good.name());
+  CHECK_THROWS_WITH_AS(tokenizer(std::vector<std::string>{"a", "a film"}),
+                       doctest::Contains("ask for padding to have them in one batch"), Error);
+  CHECK_THROWS_WITH_AS(tokenizer("a", {.max_length = 0}), "max_length is 0; it has to be positive", Error);
+  CHECK_THROWS_WITH_AS(tokenizer("a\xFF"), doctest::Contains("not UTF-8"), Error);
+  CHECK_THROWS_WITH_AS(tokenizer.decode(torch::ones({1, 2})), doctest::Contains("give the ids of one text"), Error);
+  const DataCollatorWithPadding collate(tokenizer);
+  CHECK_THROWS_WITH_AS(collate({}), "pad: there are no rows", Error);
+
+  Checkpoint empty(json::object());
+  CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(empty.name()),
+                       doctest::Contains("there is neither a tokenizer.json nor a vocab.txt"), Error);
+  for (const auto& [config, message] : std::vector<std::pair<std::string, std::string>>{
+           {"[]", "tokenizer_config.json: this is not a JSON object"},
+           {"{", "tokenizer_config.json: this is not a JSON object"},
+           {R"({"padding_side": "top"})", "padding_side is \"top\"; it can be left or right"},
+           {R"({"model_max_length": -1})", "model_max_length is -1; it should be a positive number"},
+           {R"({"pad_token": 3})", "pad_token should be a text"}}) {
+    Checkpoint broken(changed("bert", "tokenizer_config.json", config));
+    CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(broken.name()), doctest::Contains(message.c_str()), Error);
+  }
+  Checkpoint unknown(changed("bert", "tokenizer_config.json", R"({"pad_token": "<none>"})"));
+  CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(unknown.name()).pad_token(),
+                       "the pad_token '<none>' is not in the vocabulary of the tokenizer", Error);
+  Checkpoint none(changed("vocab", "tokenizer_config.json", "{}"));
+  CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(none.name()).pad_token(),
+                       doctest::Contains("the tokenizer has no token to pad with"), Error);
+}

@@ -1,0 +1,155 @@
+#include "transformers/inputs/tokenized_dataset.h"
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/data/data_loader.h"
+#include "tests/inputs/checkpoint.h"
+#include "tests/parity/recorded.h"
+#include "tests/support/captured_stderr.h"
+#include "transformers/inputs/content_key.h"
+#include "transformers/inputs/data_collator.h"
+
+using accelerate::Batch;
+using accelerate::tests::captured_stderr;
+using accelerate::tests::Checkpoint;
+using accelerate::tests::json;
+using accelerate::tests::recorded;
+using namespace transformers;
+
+namespace {
+
+/// A tokenizer, texts, and a directory of its own for the cache.
+struct Example {
+  Checkpoint files{recorded("tokenizer_inputs").at("checkpoints").at("bert").at("files")};
+  AutoTokenizer tokenizer = AutoTokenizer::from_pretrained(files.name());
+  std::vector<LabelledText> rows = [] {
+    std::vector<LabelledText> rows;
+    const std::vector<std::string> texts = recorded("tokenizer_inputs").at("texts");
+    for (int64_t i = 0; i < 3000; ++i) rows.push_back({.text = texts[i * i % texts.size()], .label = i % 2});
+    return rows;
+  }();
+  TokenizedDatasetOptions options{.cache_directory = files.directory() / "cache" / "deep", .progress_bar = false};
+
+  TokenizedDataset make() const { return TokenizedDataset(TextDataset(rows), tokenizer, options); }
+
+  size_t num_cached() const {
+    size_t count = 0;
+    for ([[maybe_unused]] const auto& file : std::filesystem::directory_iterator(options.cache_directory)) ++count;
+    return count;
+  }
+};
+
+bool same(const Batch& a, const Batch& b) {
+  if (a.names() != b.names()) return false;
+  return std::equal(a.begin(), a.end(), b.begin(),
+                    [](const auto& x, const auto& y) { return torch::equal(x.second, y.second); });
+}
+
+}  // namespace
+
+TEST_CASE("rows are those of the tokenizer, truncated to what the model takes, with their labels") {
+  Example example;
+  const auto dataset = example.make();
+  REQUIRE(dataset.size() == 3000);
+  for (size_t i : {0, 1, 2, 3, 1023, 1024, 2999}) {
+    CAPTURE(i);
+    auto wanted = example.tokenizer(example.rows[i].text, {.truncation = true});
+    wanted["labels"] = torch::tensor(example.rows[i].label);
+    CHECK(same(dataset.get(i), wanted));
+  }
+  CHECK_THROWS_WITH_AS(dataset.get(3000), "TokenizedDataset: there is no row 3000; there are 3000", accelerate::Error);
+}
+
+TEST_CASE("the second time the rows come from disk, and are the same") {
+  Example example;
+  const auto first = example.make(), second = example.make();
+  CHECK_FALSE(first.from_cache());
+  CHECK(second.from_cache());
+  CHECK(example.num_cached() == 1);
+  for (size_t i = 0; i < 3000; i += 17) CHECK(same(first.get(i), second.get(i)));
+}
+
+TEST_CASE("another text, label, length or tokenizer is another file") {
+  Example example;
+  example.make();
+  example.rows[7].label = 5;
+  CHECK_FALSE(example.make().from_cache());
+  example.rows[7].text += "!";
+  CHECK_FALSE(example.make().from_cache());
+  example.options.max_length = 3;
+  CHECK_FALSE(example.make().from_cache());
+  CHECK(example.make().get(1).at("input_ids").numel() == 3);
+  example.files.write("special_tokens_map.json", "{}");
+  example.tokenizer = AutoTokenizer::from_pretrained(example.files.name());
+  CHECK_FALSE(example.make().from_cache());
+  CHECK(example.num_cached() == 5);
+  example.options.cache = false;
+  CHECK_FALSE(example.make().from_cache());
+}
+
+TEST_CASE("a broken file in the cache is replaced, and a cache that cannot be written is done without") {
+  Example example;
+  example.make();
+  const auto file = std::filesystem::directory_iterator(example.options.cache_directory)->path();
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
+  auto warning = captured_stderr([&] { CHECK_FALSE(example.make().from_cache()); });
+  CHECK(warning.find("tokenising again") != std::string::npos);
+  CHECK(example.make().from_cache());
+
+  example.files.write("blocked", "a file where a directory should be");
+  example.options.cache_directory = example.files.directory() / "blocked" / "cache";
+  warning = captured_stderr([&] { CHECK(example.make().size() == 3000); });
+  CHECK(warning.find("the tokens are not kept") != std::string::npos);
+}
+
+TEST_CASE("an empty data set is an error") {
+  Example example;
+  example.rows.clear();
+  CHECK_THROWS_WITH_AS(example.make(), "TokenizedDataset: the data set is empty", accelerate::Error);
+}
+
+TEST_CASE("a loader with the collator gives padded batches, with worker threads too") {
+  Example example;
+  for (int num_workers : {0, 2}) {
+    accelerate::DataLoader loader(example.make(), {.batch_size = 7,
+                                                   .shuffle = true,
+                                                   .collate = DataCollatorWithPadding(example.tokenizer),
+                                                   .num_workers = num_workers});
+    int64_t num_rows = 0, num_positive = 0;
+    for (auto& batch : loader) {
+      num_rows += batch.at("labels").size(0);
+      num_positive += batch.at("labels").sum().item<int64_t>();
+      CHECK((batch.at("input_ids").sizes() == batch.at("attention_mask").sizes()));
+      CHECK(batch.at("attention_mask").sum(1).max().item<int64_t>() == batch.at("input_ids").size(1));
+    }
+    CHECK(num_rows == 3000);
+    CHECK(num_positive == 1500);
+  }
+}
+
+TEST_CASE("a streamed data set is tokenised batch by batch") {
+  Example example;
+  example.files.write("a.tsv", "label\ttext\n1\ta good film\n0\tbad\n1\tgood\n");
+  auto collate = [&](std::vector<LabelledText> rows) {
+    return example.tokenizer(rows, {.padding = Padding::Longest, .truncation = true});
+  };
+  accelerate::DataLoader loader(StreamedTextDataset(example.files.directory() / "a.tsv"), collate, {.batch_size = 2});
+  std::vector<int64_t> lengths;
+  for (auto& batch : loader) lengths.push_back(batch.at("input_ids").size(1));
+  CHECK(lengths == std::vector<int64_t>{5, 3});
+}
+
+TEST_CASE("a content key depends on every part and on where parts end") {
+  auto name_of = [](std::initializer_list<std::string> parts) {
+    inputs::ContentKey key;
+    for (const auto& part : parts) key.add(part);
+    return key.name();
+  };
+  CHECK(name_of({}) == "6c62272e07bb014262b821756295c58d");
+  CHECK(name_of({"ab", "c"}) != name_of({"a", "bc"}));
+  CHECK(name_of({"a"}) != name_of({"a", ""}));
+  CHECK(name_of({"a", "b"}) == name_of({"a", "b"}));
+  CHECK(name_of({"a"}).size() == 32);
+}

@@ -1,0 +1,167 @@
+#include "transformers/inputs/auto_tokenizer.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include <ATen/ops/empty.h>
+
+#include "accelerate/base/error.h"
+#include "transformers/hub_cache.h"
+#include "transformers/inputs/content_key.h"
+
+namespace transformers::inputs {
+
+using accelerate::Batch;
+using accelerate::fail;
+using tokenizers::Tokenizer;
+
+namespace {
+
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+Tokenizer read_tokenizer(const std::filesystem::path& directory, const TokenizerConfig& config) {
+  if (auto path = directory / "tokenizer.json"; std::filesystem::exists(path)) return Tokenizer::from_file(path);
+  if (auto path = directory / "vocab.txt"; std::filesystem::exists(path))
+    return Tokenizer::from_vocab(path, {.lowercase = config.do_lower_case});
+  fail(directory.string(), ": there is neither a tokenizer.json nor a vocab.txt");
+}
+
+std::string fingerprint_of(const std::filesystem::path& directory) {
+  ContentKey key;
+  for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
+    key.add(content_of(directory / name));
+  }
+  return key.name();
+}
+
+at::Tensor tensor_of(const std::vector<uint32_t>& numbers) {
+  auto tensor = at::empty({static_cast<int64_t>(numbers.size())}, at::kLong);
+  std::copy(numbers.begin(), numbers.end(), tensor.mutable_data_ptr<int64_t>());
+  return tensor;
+}
+
+}  // namespace
+
+AutoTokenizer::AutoTokenizer(Tokenizer tokenizer, TokenizerConfig config, std::string fingerprint)
+    : tokenizer_(std::move(tokenizer)), config_(std::move(config)), fingerprint_(std::move(fingerprint)) {
+  tokenizer_.no_truncation();
+  tokenizer_.no_padding();
+}
+
+AutoTokenizer AutoTokenizer::from_pretrained(const std::string& checkpoint, const std::string& revision) {
+  const auto directory = find_checkpoint(checkpoint, revision);
+  auto config = read_tokenizer_config(directory);
+  auto tokenizer = read_tokenizer(directory, config);
+  if (!config.pad_token && tokenizer.padding()) config.pad_token = tokenizer.padding()->pad_token;
+  return AutoTokenizer(std::move(tokenizer), std::move(config), fingerprint_of(directory));
+}
+
+Batch AutoTokenizer::operator()(const std::string& text, const TokenizeOptions& options) const {
+  auto row = row_of(truncating(options).encode(text, {.add_special_tokens = options.add_special_tokens}));
+  return tensors_of_one(std::move(row), options);
+}
+
+Batch AutoTokenizer::tokenize_pair(const std::string& text, const std::string& text_pair,
+                                   const TokenizeOptions& options) const {
+  auto row = row_of(truncating(options).encode(text, text_pair, {.add_special_tokens = options.add_special_tokens}));
+  return tensors_of_one(std::move(row), options);
+}
+
+Batch AutoTokenizer::operator()(const std::vector<std::string>& texts, const TokenizeOptions& options) const {
+  std::vector<Batch> rows;
+  for (const auto& encoding : truncating(options).encode_batch(
+           texts, {.add_special_tokens = options.add_special_tokens, .threads = options.num_threads})) {
+    rows.push_back(row_of(encoding));
+  }
+  return padded(rows, options);
+}
+
+Batch AutoTokenizer::operator()(const std::vector<text::LabelledText>& texts, const TokenizeOptions& options) const {
+  std::vector<Batch> rows;
+  for (const auto& encoding : encode(texts, options)) rows.push_back(row_of(encoding));
+  auto batch = padded(rows, options);
+  auto labels = at::empty({static_cast<int64_t>(texts.size())}, at::kLong);
+  std::transform(texts.begin(), texts.end(), labels.mutable_data_ptr<int64_t>(),
+                 [](const text::LabelledText& row) { return row.label; });
+  batch["labels"] = labels;
+  return batch;
+}
+
+std::vector<Encoding> AutoTokenizer::encode(const std::vector<text::LabelledText>& rows,
+                                            const TokenizeOptions& options) const {
+  const bool pairs = !rows.empty() && rows.front().text_pair.has_value();
+  std::vector<std::string> texts;
+  std::vector<std::pair<std::string, std::string>> text_pairs;
+  for (const auto& row : rows) {
+    if (row.text_pair.has_value() != pairs) fail("some rows are pairs of texts and others are not");
+    if (pairs)
+      text_pairs.emplace_back(row.text, *row.text_pair);
+    else
+      texts.push_back(row.text);
+  }
+  const tokenizers::EncodeBatchOptions settings{.add_special_tokens = options.add_special_tokens,
+                                                .threads = options.num_threads};
+  const auto tokenizer = truncating(options);
+  return pairs ? tokenizer.encode_batch(text_pairs, settings) : tokenizer.encode_batch(texts, settings);
+}
+
+std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_tokens) const {
+  const auto numbers = ids.to(at::kCPU, at::kLong).contiguous();
+  if (numbers.dim() != 1) fail("decode: the tensor has ", numbers.dim(), " dimensions; give the ids of one text");
+  const auto* begin = numbers.const_data_ptr<int64_t>();
+  return tokenizer_.decode(std::vector<uint32_t>(begin, begin + numbers.numel()), skip_special_tokens);
+}
+
+PadToken AutoTokenizer::pad_token() const {
+  if (!config_.pad_token) {
+    fail("the tokenizer has no token to pad with; put a pad_token into its tokenizer_config.json");
+  }
+  const auto id = tokenizer_.token_to_id(*config_.pad_token);
+  if (!id) fail("the pad_token '", *config_.pad_token, "' is not in the vocabulary of the tokenizer");
+  return {.id = *id, .side = config_.padding_side};
+}
+
+/// The tokenizer as one call wants it. A copy, which shares the vocabulary.
+Tokenizer AutoTokenizer::truncating(const TokenizeOptions& options) const {
+  auto tokenizer = tokenizer_;
+  const auto max_length = options.max_length ? options.max_length : config_.model_max_length;
+  const bool length_alone = options.max_length && options.padding == Padding::No;
+  if (!max_length || !(options.truncation || length_alone)) return tokenizer;
+  if (*max_length < 1) fail("max_length is ", *max_length, "; it has to be positive");
+  tokenizer.enable_truncation({.max_length = static_cast<size_t>(*max_length), .direction = config_.truncation_side});
+  return tokenizer;
+}
+
+Batch AutoTokenizer::row_of(const Encoding& encoding) const {
+  Batch row;
+  for (const auto& name : config_.model_input_names) {
+    if (name == "input_ids") row[name] = tensor_of(encoding.ids);
+    if (name == "token_type_ids") row[name] = tensor_of(encoding.type_ids);
+    if (name == "attention_mask") row[name] = tensor_of(encoding.attention_mask);
+  }
+  return row;
+}
+
+Batch AutoTokenizer::padded(const std::vector<Batch>& rows, const TokenizeOptions& options) const {
+  const PadToken token = options.padding == Padding::No ? PadToken() : pad_token();
+  return pad(rows, token,
+             {.padding = options.padding,
+              .max_length = options.max_length ? options.max_length : config_.model_max_length,
+              .pad_to_multiple_of = options.pad_to_multiple_of});
+}
+
+/// One row, padded where that is asked for.
+Batch AutoTokenizer::tensors_of_one(Batch row, const TokenizeOptions& options) const {
+  if (options.padding == Padding::No) return row;
+  auto batch = padded({std::move(row)}, options);
+  for (auto& [name, tensor] : batch) tensor = tensor.squeeze(0);
+  return batch;
+}
+
+}  // namespace transformers::inputs

@@ -1,0 +1,97 @@
+#pragma once
+
+// The tokenizer of a checkpoint: text in, tensors for its model out.
+//
+//   auto tokenizer = transformers::AutoTokenizer::from_pretrained(checkpoint);
+//   std::vector<std::string> texts{"a film to see twice", "no"};
+//   auto batch = tokenizer(texts, {.padding = transformers::Padding::Longest, .truncation = true});
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerate/tensors/batch.h"
+#include "transformers/inputs/padding.h"
+#include "transformers/inputs/tokenizer_config.h"
+#include "transformers/text/text_dataset.h"
+#include "transformers/tokenizers/tokenizer.h"
+
+namespace transformers::inputs {
+
+/// What one call of a tokenizer does besides finding the tokens.
+struct TokenizeOptions {
+  Padding padding = Padding::No;
+  bool truncation = false;
+  std::optional<int64_t> max_length = std::nullopt;  // not given: what the model takes; given alone, it truncates
+  int64_t pad_to_multiple_of = 0;
+  bool add_special_tokens = true;
+  int num_threads = 0;  // for several texts; 0: as many as there are cores
+};
+
+/// A tokenizer with the settings of its checkpoint. Copies share what was read. Any number of threads may call it.
+class AutoTokenizer {
+ public:
+  /// Reads tokenizer.json, or vocab.txt, and tokenizer_config.json of a directory or of a name in the local Hugging
+  /// Face cache. Truncation and padding that a tokenizer.json asks for are left out, as in Python: each call says what
+  /// it wants. Throws Error naming the file that is missing or broken.
+  static AutoTokenizer from_pretrained(const std::string& checkpoint, const std::string& revision = "main");
+
+  /// The inputs of a text or of a pair of texts, under the names that the model takes them by: int64 tensors [length].
+  accelerate::Batch operator()(const std::string& text, const TokenizeOptions& options = {}) const;
+  template <std::convertible_to<std::string> Text>  // a template, so that braces always mean options
+  accelerate::Batch operator()(const std::string& text, const Text& text_pair,
+                               const TokenizeOptions& options = {}) const {
+    return tokenize_pair(text, text_pair, options);
+  }
+
+  /// The inputs of several texts: int64 tensors [texts, length]. Throws Error where lengths differ and no padding is
+  /// asked for.
+  accelerate::Batch operator()(const std::vector<std::string>& texts, const TokenizeOptions& options = {}) const;
+
+  /// The same with `labels`, for rows of a data set that is streamed.
+  accelerate::Batch operator()(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
+
+  /// The tokens of each row with all that is known of them, without padding.
+  std::vector<Encoding> encode(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
+
+  /// The text of ids, a tensor [length].
+  std::string decode(const at::Tensor& ids, bool skip_special_tokens = false) const;
+
+  /// What rows are filled up with. Throws Error for a tokenizer that has no such token.
+  PadToken pad_token() const;
+
+  /// How many tokens the model takes; nothing: any number.
+  std::optional<int64_t> model_max_length() const { return config_.model_max_length; }
+
+  /// The names of the tensors, in their order.
+  const std::vector<std::string>& model_input_names() const { return config_.model_input_names; }
+
+  /// A name for everything that the result depends on: tokenizers with the same one give the same tokens.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+  /// The tokenizer itself, without truncation and padding.
+  const tokenizers::Tokenizer& backend() const { return tokenizer_; }
+
+ private:
+  AutoTokenizer(tokenizers::Tokenizer tokenizer, TokenizerConfig config, std::string fingerprint);
+
+  accelerate::Batch tokenize_pair(const std::string& text, const std::string& text_pair,
+                                  const TokenizeOptions& options) const;
+  tokenizers::Tokenizer truncating(const TokenizeOptions& options) const;
+  accelerate::Batch row_of(const Encoding& encoding) const;
+  accelerate::Batch padded(const std::vector<accelerate::Batch>& rows, const TokenizeOptions& options) const;
+  accelerate::Batch tensors_of_one(accelerate::Batch row, const TokenizeOptions& options) const;
+
+  tokenizers::Tokenizer tokenizer_;
+  TokenizerConfig config_;
+  std::string fingerprint_;
+};
+
+}  // namespace transformers::inputs
+
+namespace transformers {
+using inputs::AutoTokenizer;
+using inputs::TokenizeOptions;
+}  // namespace transformers

@@ -1,0 +1,147 @@
+#include "transformers/inputs/tokenized_dataset.h"
+
+#include <algorithm>
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+
+#include "accelerate/base/cpu.h"
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/base/progress_bar.h"
+#include "accelerate/tensors/safetensors.h"
+#include "transformers/inputs/content_key.h"
+
+namespace transformers::inputs {
+
+using accelerate::Batch;
+
+namespace {
+
+constexpr int64_t kFormat = 1;       // part of every file's name: raise it when the content changes
+constexpr size_t kChunkRows = 1024;  // tokenised between two looks of the progress bar
+
+std::filesystem::path default_cache_directory() {
+  if (auto cache = accelerate::environment_variable("XDG_CACHE_HOME"); cache && !cache->empty())
+    return std::filesystem::path(*cache) / "accelerate" / "tokenized";
+  if (auto home = accelerate::environment_variable("HOME"); home && !home->empty())
+    return std::filesystem::path(*home) / ".cache" / "accelerate" / "tokenized";
+  return {};
+}
+
+std::filesystem::path cache_file(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
+                                 const TokenizedDatasetOptions& options) {
+  if (!options.cache) return {};
+  const auto directory = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
+  if (directory.empty()) return {};
+  ContentKey key;
+  key.add(kFormat);
+  key.add(tokenizer.fingerprint());
+  key.add(options.max_length.value_or(-1));
+  for (const auto& row : texts) {
+    key.add(row.text);
+    key.add(row.text_pair ? 1 : 0);
+    key.add(row.text_pair.value_or(""));
+    key.add(row.label);
+  }
+  return directory / (key.name() + ".safetensors");
+}
+
+at::Tensor tensor_of(const std::vector<int32_t>& numbers) {
+  return at::tensor(numbers, at::TensorOptions().dtype(at::kInt));
+}
+
+at::Tensor tensor_of(const std::vector<int64_t>& numbers) {
+  return at::tensor(numbers, at::TensorOptions().dtype(at::kLong));
+}
+
+}  // namespace
+
+TokenizedDataset::TokenizedDataset(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
+                                   const TokenizedDatasetOptions& options)
+    : names_(tokenizer.model_input_names()) {
+  if (texts.size() == 0) accelerate::fail("TokenizedDataset: the data set is empty");
+  const auto path = cache_file(texts, tokenizer, options);
+  if (!path.empty() && load(path)) {
+    from_cache_ = true;
+    return;
+  }
+  tokenize(texts, tokenizer, options);
+  if (!path.empty()) save(path);
+}
+
+void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
+                                const TokenizedDatasetOptions& options) {
+  const int num_threads = options.num_threads > 0 ? options.num_threads : accelerate::available_cores();
+  accelerate::ProgressBar progress_bar(texts.size(),
+                                       {.description = "tokenising", .disable = !options.progress_bar, .unit = "text"});
+  std::vector<int32_t> ids, type_ids;
+  std::vector<int64_t> ends, labels;
+  for (size_t begin = 0; begin < texts.size(); begin += kChunkRows) {
+    const size_t end = std::min(texts.size(), begin + kChunkRows);
+    const std::vector<text::LabelledText> chunk(texts.begin() + begin, texts.begin() + end);
+    const auto encodings =
+        tokenizer.encode(chunk, {.truncation = true, .max_length = options.max_length, .num_threads = num_threads});
+    for (const auto& encoding : encodings) {
+      ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
+      type_ids.insert(type_ids.end(), encoding.type_ids.begin(), encoding.type_ids.end());
+      ends.push_back(static_cast<int64_t>(ids.size()));
+    }
+    for (const auto& row : chunk) labels.push_back(row.label);
+    progress_bar.update(static_cast<int64_t>(end - begin));
+  }
+  const bool typed = std::find(names_.begin(), names_.end(), "token_type_ids") != names_.end();
+  ids_ = tensor_of(ids);
+  type_ids_ = tensor_of(typed ? type_ids : std::vector<int32_t>());
+  ends_ = tensor_of(ends);
+  labels_ = tensor_of(labels);
+}
+
+Batch TokenizedDataset::get(size_t index) const {
+  if (static_cast<int64_t>(index) >= size()) {
+    accelerate::fail("TokenizedDataset: there is no row ", index, "; there are ", size());
+  }
+  const auto* ends = ends_.const_data_ptr<int64_t>();
+  const int64_t begin = index == 0 ? 0 : ends[index - 1];
+  const int64_t end = ends[index];
+  Batch row;
+  for (const auto& name : names_) {
+    if (name == "input_ids") row[name] = ids_.slice(0, begin, end).to(at::kLong);
+    if (name == "token_type_ids") row[name] = type_ids_.slice(0, begin, end).to(at::kLong);
+    if (name == "attention_mask") row[name] = at::ones({end - begin}, at::kLong);
+  }
+  row["labels"] = labels_.select(0, static_cast<int64_t>(index));
+  return row;
+}
+
+bool TokenizedDataset::load(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return false;
+  try {
+    for (auto& [name, tensor] : accelerate::tensors::load_safetensors(path)) {
+      if (name == "input_ids") ids_ = tensor;
+      if (name == "token_type_ids") type_ids_ = tensor;
+      if (name == "ends") ends_ = tensor;
+      if (name == "labels") labels_ = tensor;
+    }
+    if (!ids_.defined() || !type_ids_.defined() || !ends_.defined() || !labels_.defined()) {
+      accelerate::fail(path.string(), ": this is not a file of tokens");
+    }
+    return true;
+  } catch (const accelerate::Error& error) {
+    accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; tokenising again");
+    return false;
+  }
+}
+
+void TokenizedDataset::save(const std::filesystem::path& path) const {
+  try {
+    std::filesystem::create_directories(path.parent_path());
+    accelerate::tensors::save_safetensors(
+        {{"input_ids", ids_}, {"token_type_ids", type_ids_}, {"ends", ends_}, {"labels", labels_}}, path);
+  } catch (const std::exception& error) {  // the run goes on without
+    accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; the tokens are not kept");
+  }
+}
+
+}  // namespace transformers::inputs
