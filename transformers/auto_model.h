@@ -30,6 +30,12 @@ class AutoModel : public torch::nn::ModuleHolder<BaseModel> {
 
   /// A model with new weights.
   static AutoModel from_config(const PretrainedConfig& config);
+
+  /// The same as forward, which libtorch's holders do not find where there are several.
+  template <class Inputs>
+  auto operator()(const Inputs& inputs) {
+    return get()->forward(inputs);
+  }
 };
 
 /// Any model that classifies texts. Called with a Batch or ModelInputs, it gives a SequenceClassifierOutput.
@@ -42,6 +48,12 @@ class AutoModelForSequenceClassification : public torch::nn::ModuleHolder<Sequen
                                                             const FromPretrainedOptions& options = {});
   /// A model with new weights.
   static AutoModelForSequenceClassification from_config(const PretrainedConfig& config);
+
+  /// The same as forward, which libtorch's holders do not find where there are several.
+  template <class Inputs>
+  auto operator()(const Inputs& inputs) {
+    return get()->forward(inputs);
+  }
 };
 
 /// Any model that continues texts. Called with a Batch or ModelInputs, it gives a CausalLMOutput.
@@ -54,6 +66,12 @@ class AutoModelForCausalLM : public torch::nn::ModuleHolder<CausalLMModel> {
 
   /// A model with new weights.
   static AutoModelForCausalLM from_config(const PretrainedConfig& config);
+
+  /// The same as forward, which libtorch's holders do not find where there are several.
+  template <class Inputs>
+  auto operator()(const Inputs& inputs) {
+    return get()->forward(inputs);
+  }
 };
 
 }  // namespace transformers
