@@ -8,15 +8,15 @@ JOBS ?= $(shell printf '%s\n' $$(nproc) $(MEMORY_JOBS) | sort -n | head -1)
 BUILD := build
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo demo-quick bench \
+.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo-data demo demo-quick bench \
         install docs format lint clean
 
 help:
 	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'
 	@echo 'make test              set up, build and run the tests'
 	@echo 'make test-full         the same with the long tests'
-	@echo 'make demo              train a small network on two processes'
-	@echo 'make demo-quick        the same in about a minute'
+	@echo 'make demo              fine-tune a language model on film reviews, on two processes'
+	@echo 'make demo-quick        the same with text messages, in about a minute'
 	@echo 'make bench             measure against the Python stack; also writes build/bench.json'
 	@echo 'make install PREFIX=…  install the library, its headers and the accelerate command'
 	@echo 'make docs              write the API reference to build/docs'
@@ -52,11 +52,15 @@ test:
 test-full:
 	@tools/test.sh --full
 
-demo: build
-	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/cv_example
+demo-data: setup-system
+	@python3 tools/fetch_assets.py demo
+	@python3 tools/make_demo_data.py
 
-demo-quick: build
-	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/cv_example --quick
+demo: build demo-data
+	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example
+
+demo-quick: build demo-data
+	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example --quick
 
 bench: build setup-oracle
 	.venv/bin/python benchmarks/run.py
