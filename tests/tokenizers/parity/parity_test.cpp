@@ -45,8 +45,7 @@ std::string shown(const std::vector<T>& values) {
 /// One tokenizer and its counterpart's answers.
 class Comparison {
  public:
-  /// `usual` says that special tokens and texts are where they usually are. Elsewhere the package gives padding, or
-  /// texts that a template repeats, to sequences of which they are not part.
+  /// `usual` says that each text stands once and in order.
   Comparison(const std::string& path, bool usual, OracleStream& oracle)
       : tokenizer_(Tokenizer::from_file(path)), usual_(usual), oracle_(oracle) {}
 
@@ -68,6 +67,8 @@ class Comparison {
   void configure(const nlohmann::json& settings) {
     settings_ = settings.dump();
     add_special_tokens_ = settings["add_special_tokens"];
+    // With padding, windows or repeated texts the package gives tokens to texts of which they are not part.
+    compares_sequences_ = usual_ && settings["truncation"].is_null() && settings["padding"].is_null();
     tokenizer_.no_truncation();
     tokenizer_.no_padding();
     if (!settings["truncation"].is_null()) {
@@ -103,7 +104,7 @@ class Comparison {
     };
     same("ids", found.ids, expected.ids) && same("offsets", found.offsets, expected.offsets) &&
         same("type_ids", found.type_ids, expected.type_ids) && same("word_ids", found.word_ids, expected.word_ids) &&
-        (!usual_ || same("sequence_ids", found.sequence_ids, expected.sequence_ids)) &&
+        (!compares_sequences_ || same("sequence_ids", found.sequence_ids, expected.sequence_ids)) &&
         same("special_tokens_mask", found.special_tokens_mask, expected.special_tokens_mask) &&
         same("attention_mask", found.attention_mask, expected.attention_mask);
   }
@@ -128,6 +129,7 @@ class Comparison {
   OracleStream& oracle_;
   std::string settings_;
   bool add_special_tokens_ = true;
+  bool compares_sequences_ = false;
   size_t num_compared_ = 0;
   size_t num_different_ = 0;
 };
