@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kEnoughSharedMemory = 256 << 20;
+constexpr uint64_t kEnoughSharedMemory = uint64_t{256} << 20;
 constexpr rlim_t kEnoughFiles = 1024;
 constexpr int kUsualPort = 29500;  // of torchrun and of Python's launcher
 

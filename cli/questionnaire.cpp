@@ -70,7 +70,7 @@ class Questionnaire {
     bool fsdp = is_distributed() && !is("MULTI_CPU") && ask_fsdp(prompt_, config_);
     if (is("MULTI_GPU")) decline("Megatron-LM");
     ask_processes();
-    if (!*config_.use_cpu && !fsdp) ask_devices();
+    if (!config_.use_cpu.value_or(false) && !fsdp) ask_devices();
     ask_precision();
     return config_;
   }
@@ -92,15 +92,17 @@ class Questionnaire {
   }
 
   void ask_machines() {
-    config_.num_machines = prompt_.ask_integer("How many machines take part?", 1, 1);
-    if (config_.num_machines == 1) return;
+    auto num_machines = prompt_.ask_integer("How many machines take part?", 1, 1);
+    config_.num_machines = num_machines;
+    if (num_machines == 1) return;
     std::vector<std::string> ranks;
-    for (int64_t rank = 0; rank < *config_.num_machines; ++rank) ranks.push_back(std::to_string(rank));
+    for (int64_t rank = 0; rank < num_machines; ++rank) ranks.push_back(std::to_string(rank));
     config_.machine_rank = prompt_.choose("Which number has this machine?", ranks);
     config_.main_process_ip = ask_address();
     config_.main_process_port = prompt_.ask_integer("Which port of machine 0 is free for the job?", {}, 1, 65535);
-    config_.same_network = prompt_.ask_yes_no("Are all machines on one local network?", true);
-    if (!*config_.same_network) {
+    bool same_network = prompt_.ask_yes_no("Are all machines on one local network?", true);
+    config_.same_network = same_network;
+    if (!same_network) {
       config_.rdzv_backend = prompt_.ask("How do the machines find each other (static, c10d, ...)?", "static");
     }
   }

@@ -10,21 +10,21 @@ namespace accelerate::config {
 
 namespace {
 
-std::string describe(const Node& node) {
+std::string describe(const DocumentNode& node) {
   switch (node.kind) {
-    case Node::Kind::Null:
+    case DocumentNode::Kind::Null:
       return "nothing";
-    case Node::Kind::Text:
+    case DocumentNode::Kind::Text:
       return (node.quoted ? "the text '" : "'") + node.text.substr(0, 80) + "'";
-    case Node::Kind::List:
+    case DocumentNode::Kind::List:
       return "a list";
-    case Node::Kind::Map:
+    case DocumentNode::Kind::Map:
       return "a map";
   }
   return "";
 }
 
-[[noreturn]] void refuse(const Key& key, const Node& node, const std::string& remedy) {
+[[noreturn]] void refuse(const Key& key, const DocumentNode& node, const std::string& remedy) {
   throw ValueError(node.position, key.name + " is " + describe(node) + "; " + remedy);
 }
 
@@ -37,13 +37,13 @@ std::string join(const std::vector<std::string>& words, const std::string& last_
   return text;
 }
 
-bool read_flag(const Key& key, const Node& node) {
+bool read_flag(const Key& key, const DocumentNode& node) {
   auto flag = as_flag(node);
   if (!flag) refuse(key, node, node.quoted ? "write true or false without quotes" : "it can be true or false");
   return *flag;
 }
 
-int64_t read_integer(const Key& key, const Node& node) {
+int64_t read_integer(const Key& key, const DocumentNode& node) {
   auto number = as_integer(node);
   if (!number) refuse(key, node, "it has to be a whole number" + std::string(node.quoted ? " without quotes" : ""));
   if (*number < key.minimum) refuse(key, node, "it has to be at least " + std::to_string(key.minimum));
@@ -51,20 +51,21 @@ int64_t read_integer(const Key& key, const Node& node) {
   return *number;
 }
 
-std::string read_text(const Key& key, const Node& node) {
-  if (node.kind != Node::Kind::Text) refuse(key, node, "it has to be a text");
+std::string read_text(const Key& key, const DocumentNode& node) {
+  if (node.kind != DocumentNode::Kind::Text) refuse(key, node, "it has to be a text");
   const auto& choices = key.choices;
   if (choices.empty() || std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
-  if (choices == std::vector<std::string>{"yes", "no"} && as_flag(node)) return *as_flag(node) ? "yes" : "no";
+  auto flag = as_flag(node);
+  if (flag && choices == std::vector<std::string>{"yes", "no"}) return *flag ? "yes" : "no";
   auto nearest = nearest_name(node.text, choices);
   refuse(key, node, "it can be " + join(choices, " or ") + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
-std::vector<std::string> read_list(const Key& key, const Node& node) {
-  if (node.kind != Node::Kind::List) refuse(key, node, "it has to be a list");
+std::vector<std::string> read_list(const Key& key, const DocumentNode& node) {
+  if (node.kind != DocumentNode::Kind::List) refuse(key, node, "it has to be a list");
   std::vector<std::string> texts;
   for (const auto& item : node.items) {
-    if (item.kind != Node::Kind::Text) refuse(key, item, "it has to be a list of texts");
+    if (item.kind != DocumentNode::Kind::Text) refuse(key, item, "it has to be a list of texts");
     texts.push_back(item.text);
   }
   return texts;
@@ -72,8 +73,8 @@ std::vector<std::string> read_list(const Key& key, const Node& node) {
 
 /// A key inside a section is only refused when it looks like a slip: newer versions of Python add keys here, and those
 /// of DeepSpeed and Megatron-LM are not ours to know.
-void check_section_key(const Key& section, const Node& name) {
-  if (name.kind != Node::Kind::Text) refuse(section, name, "a key has to be a word");
+void check_section_key(const Key& section, const DocumentNode& name) {
+  if (name.kind != DocumentNode::Kind::Text) refuse(section, name, "a key has to be a word");
   const auto& known = section.choices;
   if (std::find(known.begin(), known.end(), name.text) != known.end()) return;
   if (auto nearest = nearest_name(name.text, known); !nearest.empty()) {
@@ -81,8 +82,9 @@ void check_section_key(const Key& section, const Node& name) {
   }
 }
 
-Section read_section(const Key& key, const Node& node) {
-  if (node.kind != Node::Kind::Map) refuse(key, node, "it has to be a section of keys and values, indented below it");
+Section read_section(const Key& key, const DocumentNode& node) {
+  if (node.kind != DocumentNode::Kind::Map)
+    refuse(key, node, "it has to be a section of keys and values, indented below it");
   Section section;
   for (size_t i = 0; i < node.keys.size(); ++i) {
     check_section_key(key, node.keys[i]);
@@ -98,14 +100,14 @@ Section read_section(const Key& key, const Node& node) {
   return section;
 }
 
-Node plain_text(const std::string& text) { return {.kind = Node::Kind::Text, .text = text}; }
+DocumentNode plain_text(const std::string& text) { return {.kind = DocumentNode::Kind::Text, .text = text}; }
 
 /// The value of an assignment, as a file would have it.
-Node node_of(const Key& key, const std::string& text) {
+DocumentNode node_of(const Key& key, const std::string& text) {
   auto node = plain_text(text);
   bool is_list = std::holds_alternative<std::optional<std::vector<std::string>> LaunchConfig::*>(key.member);
   if (!is_list || is_null(node)) return node;
-  node.kind = Node::Kind::List;
+  node.kind = DocumentNode::Kind::List;
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) node.items.push_back(plain_text(part));
   return node;
@@ -134,7 +136,7 @@ std::string unknown_key_message(const std::string& name) {
                           : "; did you mean " + nearest + "?");
 }
 
-void assign(LaunchConfig& config, const Key& key, const Node& node) {
+void assign(LaunchConfig& config, const Key& key, const DocumentNode& node) {
   std::visit(
       [&](auto member) {
         auto& target = config.*member;

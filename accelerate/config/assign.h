@@ -18,7 +18,7 @@ class ValueError : public Error {
 
 /// Gives `key` the value of `node`; null takes its value away. Throws ValueError when it is of the wrong type, none of
 /// the choices, or out of range.
-void assign(LaunchConfig& config, const Key& key, const Node& node);
+void assign(LaunchConfig& config, const Key& key, const DocumentNode& node);
 
 /// Does what `assignment` says: "key=value", or "section.key=value". A list is written with commas, null takes the key
 /// away. Throws ConfigError naming the assignment.

@@ -13,9 +13,9 @@ namespace accelerate::config {
 
 namespace {
 
-constexpr size_t kMaxBytes = 64 * 1024;  // a real one has a few hundred
-constexpr size_t kMaxDepth = 16;         // a real one has 2
-constexpr int kMaxNodes = 10000;         // references (*name) can make a small file a large tree
+constexpr size_t kMaxBytes = size_t{64} << 10;  // a real one has a few hundred
+constexpr size_t kMaxDepth = 16;                // a real one has 2
+constexpr int kMaxNodes = 10000;                // references (*name) can make a small file a large tree
 
 /// The line at `position` and a mark below its column; nothing for a place outside of the text.
 std::string quote_line(const std::string& text, const Position& position) {
@@ -56,7 +56,7 @@ void check_json(const std::string& text, const std::string& source) {
   }
 }
 
-int count_nodes(const Node& node) {
+int count_nodes(const DocumentNode& node) {
   int count = 1;
   for (const auto& key : node.keys) count += count_nodes(key);
   for (const auto& item : node.items) count += count_nodes(item);
@@ -68,12 +68,12 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(const std::string& text, const std::string& source) : text_(text), source_(source) {}
 
-  Node take_root() { return std::move(root_); }
+  DocumentNode take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
-    Node node{.position = at(mark)};
+    DocumentNode node{.position = at(mark)};
     if (expects_value()) node.position = open_.back().node.keys.back().position;
     add(std::move(node), anchor);
   }
@@ -81,7 +81,7 @@ class TreeBuilder : public YAML::EventHandler {
                 const std::string& value) override {
     check_tag(tag, mark);
     bool quoted = tag == "!" || tag == kTextTag;
-    add({.kind = Node::Kind::Text, .position = at(mark), .text = value, .quoted = quoted}, anchor);
+    add({.kind = DocumentNode::Kind::Text, .position = at(mark), .text = value, .quoted = quoted}, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     auto found = anchors_.find(anchor);
@@ -93,11 +93,11 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, Node::Kind::List);
+    open(mark, tag, anchor, DocumentNode::Kind::List);
   }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(mark, tag, anchor, Node::Kind::Map);
+    open(mark, tag, anchor, DocumentNode::Kind::Map);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapEnd() override { close(); }
@@ -107,7 +107,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   /// A list or a map of which the end has not been met.
   struct Open {
-    Node node;
+    DocumentNode node;
     YAML::anchor_t anchor;
   };
 
@@ -117,7 +117,7 @@ class TreeBuilder : public YAML::EventHandler {
     return !open_.empty() && open_.back().node.keys.size() > open_.back().node.items.size();
   }
 
-  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind) {
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, DocumentNode::Kind kind) {
     check_tag(tag, mark);
     if (open_.size() >= kMaxDepth) {
       refuse(source_, text_, at(mark), "nested too deep for a configuration, which has two levels");
@@ -131,14 +131,14 @@ class TreeBuilder : public YAML::EventHandler {
     add(std::move(node), anchor);
   }
 
-  void add(Node node, YAML::anchor_t anchor) {
+  void add(DocumentNode node, YAML::anchor_t anchor) {
     if (++num_nodes_ > kMaxNodes) refuse(source_, text_, node.position, "too large for a configuration");
     if (anchor != 0) anchors_[anchor] = node;
     if (open_.empty()) {
       root_ = std::move(node);
     } else {
       auto& parent = open_.back().node;
-      bool is_key = parent.kind == Node::Kind::Map && !expects_value();
+      bool is_key = parent.kind == DocumentNode::Kind::Map && !expects_value();
       (is_key ? parent.keys : parent.items).push_back(std::move(node));
     }
   }
@@ -151,8 +151,8 @@ class TreeBuilder : public YAML::EventHandler {
   const std::string& text_;
   const std::string& source_;
   std::vector<Open> open_;
-  std::map<YAML::anchor_t, Node> anchors_;
-  Node root_;
+  std::map<YAML::anchor_t, DocumentNode> anchors_;
+  DocumentNode root_;
   int num_nodes_ = 0;
 };
 
@@ -163,7 +163,7 @@ std::string place(const std::string& source, const Position& position) {
   return source + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
 }
 
-Node parse_document(const std::string& text, Syntax syntax, const std::string& source) {
+DocumentNode parse_document(const std::string& text, Syntax syntax, const std::string& source) {
   if (text.size() > kMaxBytes) {
     throw ConfigError(source + ": has " + std::to_string(text.size()) + " bytes; a configuration has at most " +
                       std::to_string(kMaxBytes) + ", so this is another file");

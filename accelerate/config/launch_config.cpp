@@ -41,9 +41,9 @@ class ConfigReader {
  public:
   explicit ConfigReader(const fs::path& path) : source_(path.string()) { config_.file = path; }
 
-  LaunchConfig read(Node document) {
+  LaunchConfig read(DocumentNode document) {
     if (is_null(document)) throw ConfigError(source_ + ": is empty; accelerate config writes one");
-    if (document.kind != Node::Kind::Map) {
+    if (document.kind != DocumentNode::Kind::Map) {
       throw ConfigError(place(source_, document.position) + ": a configuration consists of lines 'key: value'");
     }
     config_.upgrades = upgrade(document);
@@ -54,8 +54,8 @@ class ConfigReader {
   }
 
  private:
-  void read_key(const Node& name, Node value) {
-    if (name.kind != Node::Kind::Text) return add_mistake(name.position, "a key has to be a word");
+  void read_key(const DocumentNode& name, DocumentNode value) {
+    if (name.kind != DocumentNode::Kind::Text) return add_mistake(name.position, "a key has to be a word");
     auto [first, is_new] = config_.positions.emplace(name.text, name.position);
     if (!is_new) {
       return add_mistake(name.position, "duplicate key '" + name.text + "'; it is already on line " +
@@ -64,16 +64,14 @@ class ConfigReader {
     const auto* key = find_key(name.text);
     if (key == nullptr) return add_mistake(name.position, unknown_key_message(name.text));
     // Python writes -1 for a number of processes that is to be given at launch.
-    if (key->name == "num_processes" && value.text == "-1") value = Node{.position = value.position};
+    if (key->name == "num_processes" && value.text == "-1") value = DocumentNode{.position = value.position};
     try {
       assign(config_, *key, value);
     } catch (const ValueError& error) {
       return add_mistake(error.position, error.what());
     }
     if (is_null(value)) config_.positions.erase(name.text);
-    for (size_t i = 0; i < value.keys.size(); ++i) {
-      config_.positions[name.text + "." + value.keys[i].text] = value.keys[i].position;
-    }
+    for (const auto& inner : value.keys) config_.positions[name.text + "." + inner.text] = inner.position;
   }
 
   void check_required() {
@@ -90,7 +88,7 @@ class ConfigReader {
 
   void throw_mistakes() {
     if (mistakes_.empty()) return;
-    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& left, const Mistake& right) {
+    std::sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& left, const Mistake& right) {
       return std::tie(left.position.line, left.position.column) < std::tie(right.position.line, right.position.column);
     });
     std::string text;

@@ -12,24 +12,25 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool is_plain(const Node& node) { return node.kind == Node::Kind::Text && !node.quoted; }
+bool is_plain(const DocumentNode& node) { return node.kind == DocumentNode::Kind::Text && !node.quoted; }
 
-std::optional<double> as_number(const Node& node) {
+std::optional<double> as_number(const DocumentNode& node) {
   // With a point, as YAML 1.1 wants it: 1e3 is a text there.
   static const std::regex kPattern(R"([-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?)");
   if (!is_plain(node) || !std::regex_match(node.text, kPattern)) return std::nullopt;
   return std::stod(node.text);
 }
 
-Node plain_text(const std::string& text) { return {.kind = Node::Kind::Text, .text = text}; }
+DocumentNode plain_text(const std::string& text) { return {.kind = DocumentNode::Kind::Text, .text = text}; }
 
 }  // namespace
 
-bool is_null(const Node& node) {
-  return node.kind == Node::Kind::Null || (is_plain(node) && is_one_of(node.text, {"", "~", "null", "Null", "NULL"}));
+bool is_null(const DocumentNode& node) {
+  return node.kind == DocumentNode::Kind::Null ||
+         (is_plain(node) && is_one_of(node.text, {"", "~", "null", "Null", "NULL"}));
 }
 
-std::optional<bool> as_flag(const Node& node) {
+std::optional<bool> as_flag(const DocumentNode& node) {
   if (!is_plain(node)) return std::nullopt;
   const auto& text = node.text;
   if (is_one_of(text, {"yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"})) return true;
@@ -37,7 +38,7 @@ std::optional<bool> as_flag(const Node& node) {
   return std::nullopt;
 }
 
-std::optional<int64_t> as_integer(const Node& node) {
+std::optional<int64_t> as_integer(const DocumentNode& node) {
   if (!is_plain(node)) return std::nullopt;
   std::string_view digits = node.text;
   if (digits.starts_with("+")) digits.remove_prefix(1);
@@ -47,16 +48,16 @@ std::optional<int64_t> as_integer(const Node& node) {
   return number;
 }
 
-Value as_value(const Node& node) {
+Value as_value(const DocumentNode& node) {
   if (is_null(node)) return std::monostate();
   if (auto flag = as_flag(node)) return *flag;
   if (auto integer = as_integer(node)) return *integer;
   if (auto number = as_number(node)) return *number;
-  if (node.kind == Node::Kind::Text) return node.text;
-  if (node.kind == Node::Kind::Map) throw ConfigError("is a map; a section holds single values and lists");
+  if (node.kind == DocumentNode::Kind::Text) return node.text;
+  if (node.kind == DocumentNode::Kind::Map) throw ConfigError("is a map; a section holds single values and lists");
   std::vector<std::string> texts;
   for (const auto& item : node.items) {
-    if (item.kind != Node::Kind::Text) throw ConfigError("is a list with more than texts in it");
+    if (item.kind != DocumentNode::Kind::Text) throw ConfigError("is a list with more than texts in it");
     texts.push_back(item.text);
   }
   return texts;

@@ -9,67 +9,67 @@ namespace accelerate::config {
 namespace {
 
 /// The index of a key, or that behind the last.
-size_t index_of(const Node& map, const std::string& name) {
-  auto has_name = [&](const Node& key) { return key.kind == Node::Kind::Text && key.text == name; };
+size_t index_of(const DocumentNode& map, const std::string& name) {
+  auto has_name = [&](const DocumentNode& key) { return key.kind == DocumentNode::Kind::Text && key.text == name; };
   return std::find_if(map.keys.begin(), map.keys.end(), has_name) - map.keys.begin();
 }
 
-bool has(const Node& map, const std::string& name) { return index_of(map, name) < map.keys.size(); }
+bool has(const DocumentNode& map, const std::string& name) { return index_of(map, name) < map.keys.size(); }
 
-void erase(Node& map, size_t index) {
+void erase(DocumentNode& map, size_t index) {
   map.keys.erase(map.keys.begin() + index);
   map.items.erase(map.items.begin() + index);
 }
 
 /// Removes the key and returns its value, with the position of the key.
-Node take(Node& map, const std::string& name) {
+DocumentNode take(DocumentNode& map, const std::string& name) {
   auto index = index_of(map, name);
   auto value = map.items[index];
   erase(map, index);
   return value;
 }
 
-void add(Node& map, const std::string& name, Node value) {
-  map.keys.push_back({.kind = Node::Kind::Text, .position = value.position, .text = name});
+void add(DocumentNode& map, const std::string& name, DocumentNode value) {
+  map.keys.push_back({.kind = DocumentNode::Kind::Text, .position = value.position, .text = name});
   map.items.push_back(std::move(value));
 }
 
 /// Until 0.12 half precision was a flag.
-void upgrade_fp16(Node& file, std::vector<std::string>& changes) {
+void upgrade_fp16(DocumentNode& file, std::vector<std::string>& changes) {
   if (!has(file, "fp16")) return;
   auto value = take(file, "fp16");
   bool fp16 = as_flag(value).value_or(false);
   if (!has(file, "mixed_precision")) {
     add(file, "mixed_precision",
-        {.kind = Node::Kind::Text, .position = value.position, .text = fp16 ? "fp16" : "no", .quoted = true});
+        {.kind = DocumentNode::Kind::Text, .position = value.position, .text = fp16 ? "fp16" : "no", .quoted = true});
   }
-  changes.push_back("fp16 has become mixed_precision");
+  changes.emplace_back("fp16 has become mixed_precision");
 }
 
 /// Until 0.15 there was a single key for torch.compile.
-void upgrade_dynamo_backend(Node& file, std::vector<std::string>& changes) {
+void upgrade_dynamo_backend(DocumentNode& file, std::vector<std::string>& changes) {
   if (!has(file, "dynamo_backend")) return;
   auto value = take(file, "dynamo_backend");
   if (has(file, "dynamo_config")) take(file, "dynamo_config");
   if (value.text != "NO") {
-    Node section{.kind = Node::Kind::Map, .position = value.position};
+    DocumentNode section{.kind = DocumentNode::Kind::Map, .position = value.position};
     add(section, "dynamo_backend", value);
     add(file, "dynamo_config", section);
   }
-  changes.push_back("dynamo_backend has moved into dynamo_config");
+  changes.emplace_back("dynamo_backend has moved into dynamo_config");
 }
 
 /// Until 0.27 the only user of XLA was the TPU.
-void upgrade_tpu(Node& file, std::vector<std::string>& changes) {
+void upgrade_tpu(DocumentNode& file, std::vector<std::string>& changes) {
   auto index = index_of(file, "distributed_type");
   if (index == file.keys.size() || file.items[index].text != "TPU") return;
   file.items[index].text = "XLA";
-  changes.push_back("distributed_type TPU has become XLA");
+  changes.emplace_back("distributed_type TPU has become XLA");
 }
 
 }  // namespace
 
-std::vector<std::string> upgrade(Node& file) {
+std::vector<std::string> upgrade(DocumentNode& file) {
   std::vector<std::string> changes;
   upgrade_fp16(file, changes);
   upgrade_dynamo_backend(file, changes);

@@ -10,6 +10,6 @@
 namespace accelerate::config {
 
 /// Renames and removes what has changed in the keys of `file`, a map. Returns a sentence for each change.
-std::vector<std::string> upgrade(Node& file);
+std::vector<std::string> upgrade(DocumentNode& file);
 
 }  // namespace accelerate::config

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPieceBytes = 4 << 20;
+constexpr size_t kPieceBytes = size_t{4} << 20;
 
 /// A file opened for reading or writing, closed with the object.
 class File {
