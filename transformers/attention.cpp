@@ -1,7 +1,13 @@
 #include "transformers/attention.h"
 
+#include <cmath>
+#include <limits>
+
+#include <ATen/Dispatch.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/where.h>
 
 #include "accelerate/base/error.h"
 
@@ -37,7 +43,8 @@ at::Tensor repeat_heads(const at::Tensor& x, int64_t times) {
 
 void check_heads(int64_t hidden_size, int64_t heads) {
   if (heads < 1 || hidden_size % heads != 0) {
-    accelerate::fail("config.json: hidden_size ", hidden_size, " cannot be divided among num_attention_heads ", heads);
+    accelerate::fail("config.json: a hidden size of ", hidden_size, " cannot be divided among ", heads,
+                     " attention heads");
   }
 }
 
@@ -62,13 +69,24 @@ at::Tensor causal_mask(const at::Tensor& attention_mask, const at::Tensor& embed
   return spread(padding.defined() ? mask & padding : mask, embeddings);
 }
 
-at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window) {
+at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t reach) {
   auto padding = padding_of(attention_mask);
-  bool windowed = embeddings.size(1) >= window;
+  bool windowed = embeddings.size(1) >= reach;
   if (!padding.defined() && !windowed) return {};
   auto keys = positions(embeddings), queries = keys.unsqueeze(1);
-  auto mask = (keys - queries).abs() <= window / 2;
+  auto mask = (keys - queries).abs() <= reach;
   return spread(padding.defined() ? mask & padding : mask, embeddings);
+}
+
+double lowest_score(at::ScalarType type) {
+  return AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, type, "lowest_score",
+                                         [] { return static_cast<double>(std::numeric_limits<scalar_t>::lowest()); });
+}
+
+at::Tensor added_mask(const at::Tensor& mask, at::ScalarType type) {
+  if (!mask.defined()) return mask;
+  auto options = mask.options().dtype(type);
+  return at::where(mask, at::scalar_tensor(0, options), at::scalar_tensor(lowest_score(type), options));
 }
 
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
@@ -77,11 +95,27 @@ at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tens
   // Where the kernel can share heads itself, it is the one that Python's Transformers takes too.
   bool shared = queries_per_key > 1 && !mask.defined() && key.size(-1) <= 256;
   auto repeat = shared ? 1 : queries_per_key;
+  auto keys = repeat_heads(key, repeat), values = repeat_heads(value, repeat);
+  if (options.causal && options.dropout > 0) {
+    // The kernel with dropout rounds by the layout, and Python's decoders pass keys and values through a cache.
+    keys = keys.contiguous();
+    values = values.contiguous();
+  }
   bool causal = options.causal && !mask.defined() && query.size(2) > 1;
-  auto context = at::scaled_dot_product_attention(query, repeat_heads(key, repeat), repeat_heads(value, repeat),
-                                                  mask.defined() ? std::optional(mask) : std::nullopt, options.dropout,
-                                                  causal, options.scale, shared);
+  auto context =
+      at::scaled_dot_product_attention(query, keys, values, mask.defined() ? std::optional(mask) : std::nullopt,
+                                       options.dropout, causal, options.scale, shared);
   return merge_heads(context);
+}
+
+at::Tensor self_attention(const at::Tensor& x, const Linear& query, const Linear& key, const Linear& value,
+                          int64_t head_size, const at::Tensor& mask, double dropout) {
+  // One statement each: the order in which gradients are added up is part of their bits.
+  auto queries = split_heads(query->forward(x), head_size);
+  auto keys = split_heads(key->forward(x), head_size);
+  auto values = split_heads(value->forward(x), head_size);
+  return attend(queries, keys, values, mask,
+                {.dropout = dropout, .scale = std::pow(static_cast<double>(head_size), -0.5)});
 }
 
 }  // namespace transformers

@@ -4,6 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "transformers/layers.h"
+
 namespace transformers {
 
 /// Throws Error unless `heads` heads divide `hidden_size`.
@@ -23,8 +25,15 @@ at::Tensor bidirectional_mask(const at::Tensor& attention_mask, const at::Tensor
 /// Undefined when attend(..., causal = true) does the same.
 at::Tensor causal_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window = 0);
 
-/// The same where a query sees at most `window` / 2 positions to each side.
-at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window);
+/// The same where a query sees at most `reach` positions to each side.
+at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t reach);
+
+/// The score of what must not be looked at: the smallest finite number of a floating type.
+double lowest_score(at::ScalarType type);
+
+/// A mask to be added to scores: 0 where a key may be looked at, elsewhere the lowest score. Undefined for an undefined
+/// one.
+at::Tensor added_mask(const at::Tensor& mask, at::ScalarType type);
 
 struct AttentionOptions {
   double dropout = 0;  // of the attention's weights; give 0 in evaluation
@@ -36,5 +45,9 @@ struct AttentionOptions {
 /// of the query.
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
                   AttentionOptions options);
+
+/// attend() of x [batch, length, hidden] to itself, as most encoders do it.
+at::Tensor self_attention(const at::Tensor& x, const Linear& query, const Linear& key, const Linear& value,
+                          int64_t head_size, const at::Tensor& mask, double dropout);
 
 }  // namespace transformers

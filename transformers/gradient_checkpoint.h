@@ -3,13 +3,16 @@
 // Trading time for memory: a function whose inner values are computed again in the backward pass.
 
 #include <functional>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
 namespace transformers {
 
-/// function(x), keeping only x. The backward pass calls `function` again, with the random numbers of the first time, so
-/// that dropout drops the same values.
-at::Tensor gradient_checkpoint(const std::function<at::Tensor(const at::Tensor&)>& function, const at::Tensor& x);
+/// function(inputs), keeping only the inputs. The backward pass calls `function` again, with the random numbers of the
+/// first time, so that dropout drops the same values. A tensor with a gradient that `function` uses besides its inputs
+/// has to be a parameter.
+at::Tensor gradient_checkpoint(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+                               const std::vector<at::Tensor>& inputs);
 
 }  // namespace transformers

@@ -4,9 +4,12 @@
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/where.h>
 
 namespace transformers {
 
@@ -99,6 +102,17 @@ void Block::add(std::string_view path, std::shared_ptr<torch::nn::Module> module
     path.remove_prefix(dot + 1);
   }
   parent->register_module(std::string(path), std::move(module));
+}
+
+void truncated_normal_(at::Tensor& parameter, double deviation, double cutoff) {
+  auto limit = at::scalar_tensor(cutoff * deviation, parameter.options());
+  parameter.normal_(0, deviation);
+  while (true) {
+    auto outside = parameter.abs() > limit;
+    if (!outside.any().item<bool>()) return;
+    // All of it is drawn, also what stays: the random numbers that follow are then those of Python.
+    parameter.copy_(at::where(outside, at::empty_like(parameter).normal_(0, deviation), parameter));
+  }
 }
 
 }  // namespace transformers

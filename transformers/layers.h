@@ -4,6 +4,7 @@
 // and only what is missing there is drawn, so that building a model neither takes time nor touches the random
 // generator.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -86,6 +87,10 @@ class Block : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;
 
+  /// Called once all layers below are initialised. A block with rules of its own draws those parameters again for which
+  /// `is_new` holds; the others came from a checkpoint. Gradients are off.
+  virtual void initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {}
+
  protected:
   Linear linear(std::string_view path, int64_t inputs, int64_t outputs, bool with_bias = true);
   Conv1D conv1d(std::string_view path, int64_t inputs, int64_t outputs);
@@ -106,5 +111,8 @@ class Block : public torch::nn::Module {
  private:
   void add(std::string_view path, std::shared_ptr<torch::nn::Module> module);
 };
+
+/// Draws from a normal distribution, and again whatever is further than `cutoff` standard deviations from 0.
+void truncated_normal_(at::Tensor& parameter, double deviation, double cutoff);
 
 }  // namespace transformers

@@ -50,6 +50,8 @@ PretrainedConfig PretrainedConfig::from_pretrained(const std::string& checkpoint
 
 std::string PretrainedConfig::to_json() const { return values_->json.dump(2) + "\n"; }
 
+bool PretrainedConfig::contains(std::string_view key) const { return values_->json.contains(std::string(key)); }
+
 namespace {
 
 /// The value behind a dotted key; null when a step of the way is missing.
@@ -66,6 +68,11 @@ const nlohmann::json* look_up(const nlohmann::json& json, std::string_view key) 
 }
 
 }  // namespace
+
+bool PretrainedConfig::is_text(std::string_view key) const {
+  const auto* value = look_up(values_->json, key);
+  return value && value->is_string();
+}
 
 template <class T>
 std::optional<T> PretrainedConfig::find(std::string_view key) const {

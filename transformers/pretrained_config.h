@@ -31,6 +31,12 @@ class PretrainedConfig {
   /// As Python writes it: keys in order, two spaces, a newline at the end.
   std::string to_json() const;
 
+  /// Whether there is such a key of the first level; its value may be null.
+  bool contains(std::string_view key) const;
+
+  /// Whether the value of `key` is a text; some keys are a list or a text.
+  bool is_text(std::string_view key) const;
+
   /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type. T is int64_t,
   /// double, bool, std::string, or a vector of int64_t or std::string.
   template <class T>
@@ -39,6 +45,12 @@ class PretrainedConfig {
   template <class T>
   T get(std::string_view key, T fallback) const {
     return find<T>(key).value_or(std::move(fallback));
+  }
+
+  /// Gives `value` what `key` says; leaves it when the key is absent or null.
+  template <class T>
+  void read(std::string_view key, T& value) const {
+    if (auto found = find<T>(key)) value = std::move(*found);
   }
 
   /// The same for a key that has no default; throws Error when it is missing.

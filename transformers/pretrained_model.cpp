@@ -35,10 +35,6 @@ ModelInputs ModelInputs::from(const accelerate::Batch& batch) {
   return inputs;
 }
 
-void PretrainedModel::initialize(Layer& layer, const std::string&, const std::string& parameter) {
-  layer.initialize(parameter, config_.get("initializer_range", 0.02));
-}
-
 void PretrainedModel::gradient_checkpointing_enable(bool on) {
   gradient_checkpointing_ = on;
   for (const auto& part : modules(/*include_self=*/false)) {
@@ -48,7 +44,16 @@ void PretrainedModel::gradient_checkpointing_enable(bool on) {
 
 at::Tensor PretrainedModel::checkpointed(const at::Tensor& x,
                                          const std::function<at::Tensor(const at::Tensor&)>& layer) const {
-  return gradient_checkpointing_ && is_training() ? gradient_checkpoint(layer, x) : layer(x);
+  if (!gradient_checkpointing_ || !is_training()) return layer(x);
+  return gradient_checkpoint([layer](const auto& inputs) { return layer(inputs[0]); }, {x});
+}
+
+at::Tensor PretrainedModel::checkpointed(
+    const at::Tensor& x, const at::Tensor& shared,
+    const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& layer) const {
+  if (!shared.defined()) return checkpointed(x, [layer](const at::Tensor& x) { return layer(x, {}); });
+  if (!gradient_checkpointing_ || !is_training()) return layer(x, shared);
+  return gradient_checkpoint([layer](const auto& inputs) { return layer(inputs[0], inputs[1]); }, {x, shared});
 }
 
 void PretrainedModel::save_pretrained(const std::filesystem::path& directory, SaveOptions options) const {
@@ -67,7 +72,11 @@ void PretrainedModel::save_pretrained(const std::filesystem::path& directory, Sa
 SequenceClassifierOutput SequenceClassificationModel::forward(const ModelInputs& inputs) {
   auto logits = classify(inputs);
   if (!inputs.labels.defined()) return {.loss = {}, .logits = logits};
-  return {.loss = sequence_classification_loss(logits, inputs.labels, config()), .logits = logits};
+  return {.loss = loss(logits, inputs.labels), .logits = logits};
+}
+
+at::Tensor SequenceClassificationModel::loss(const at::Tensor& logits, const at::Tensor& labels) {
+  return sequence_classification_loss(logits, labels, config());
 }
 
 CausalLMOutput CausalLMModel::forward(const ModelInputs& inputs) {

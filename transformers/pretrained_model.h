@@ -53,9 +53,8 @@ class PretrainedModel : public Block {
   const PretrainedConfig& config() const { return config_; }
   PretrainedConfig& config() { return config_; }
 
-  /// Fills one parameter that a checkpoint does not have; a model with rules of its own overrides it. `path` is the
-  /// layer's, "bert.pooler.dense".
-  virtual void initialize(Layer& layer, const std::string& path, const std::string& parameter);
+  /// Whether a weight of a checkpoint that the model does not have may be left out without a word.
+  virtual bool ignores(std::string_view weight) const { return false; }
 
   /// The name under which a model with a head holds the model without it; empty for the latter.
   const std::string& base_model_prefix() const { return base_model_prefix_; }
@@ -75,6 +74,11 @@ class PretrainedModel : public Block {
 
   /// layer(x), computed again in the backward pass when gradient checkpointing is on.
   at::Tensor checkpointed(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& layer) const;
+
+  /// The same for layer(x, shared), where `shared` is another tensor with a gradient, used by all layers; it may be
+  /// undefined.
+  at::Tensor checkpointed(const at::Tensor& x, const at::Tensor& shared,
+                          const std::function<at::Tensor(const at::Tensor&, const at::Tensor&)>& layer) const;
 
  private:
   PretrainedConfig config_;
@@ -104,6 +108,9 @@ class SequenceClassificationModel : public PretrainedModel {
 
  protected:
   using PretrainedModel::PretrainedModel;
+
+  /// By `problem_type`; a model with rules of its own overrides it.
+  virtual at::Tensor loss(const at::Tensor& logits, const at::Tensor& labels);
 
  private:
   virtual at::Tensor classify(const ModelInputs& inputs) = 0;

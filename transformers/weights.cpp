@@ -116,16 +116,23 @@ void set_type(const PretrainedModel& model, at::ScalarType type) {
   }
 }
 
-/// Fills what no checkpoint did, in the order of the model's layers.
-void initialize_missing(PretrainedModel& model, const std::set<std::string>& missing) {
-  if (missing.empty()) return;
-  for (const auto& item : model.named_modules("", /*include_self=*/false)) {
-    auto* layer = dynamic_cast<Layer*>(item.value().get());
-    if (!layer) continue;
-    for (const auto& parameter : layer->named_parameters(/*recurse=*/false)) {
-      if (missing.contains(item.key() + "." + parameter.key())) model.initialize(*layer, item.key(), parameter.key());
+using NewParameters = std::set<const at::TensorImpl*>;
+
+/// Fills what no checkpoint did, in the order of the model: a module after the modules in it.
+void initialize_new(torch::nn::Module& module, const NewParameters& parameters, double range) {
+  auto is_new = [&](const at::Tensor& parameter) { return parameters.contains(parameter.unsafeGetTensorImpl()); };
+  for (const auto& child : module.children()) initialize_new(*child, parameters, range);
+  if (auto* layer = dynamic_cast<Layer*>(&module)) {
+    for (const auto& item : layer->named_parameters(/*recurse=*/false)) {
+      if (is_new(item.value())) layer->initialize(item.key(), range);
     }
   }
+  if (auto* block = dynamic_cast<Block*>(&module)) block->initialize_again(is_new);
+}
+
+void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
+  at::NoGradGuard no_grad;
+  if (!parameters.empty()) initialize_new(model, parameters, model.config().get("initializer_range", 0.02));
 }
 
 }  // namespace
@@ -138,34 +145,34 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
 
   at::NoGradGuard no_grad;
   LoadReport report;
-  std::set<std::string> missing;
+  NewParameters fresh;
   for (auto& [name, parameter] : parameters) {
     auto source = sources.find(name);
     if (source == sources.end()) {
       report.missing.push_back(name);
-      missing.insert(name);
+      fresh.insert(parameter.unsafeGetTensorImpl());
     } else if (auto [file, entry] = source->second; parameter.sizes() != at::IntArrayRef(entry->shape)) {
       report.mismatched.push_back({name, entry->shape, parameter.sizes().vec()});
-      missing.insert(name);
+      fresh.insert(parameter.unsafeGetTensorImpl());
     } else {
       file->copy_into(*entry, parameter);
     }
   }
   for (const auto& [name, source] : sources) {
-    if (!parameters.contains(name)) report.unexpected.push_back(name);
+    if (!parameters.contains(name) && !model.ignores(name)) report.unexpected.push_back(name);
   }
   if (!report.mismatched.empty() && !options.ignore_mismatched_sizes) {
     fail(directory.string(), ": weights have other shapes than the model; give ignore_mismatched_sizes to initialise ",
          "these anew\n", report.table());
   }
-  initialize_missing(model, missing);
+  initialize_new(model, fresh);
   return report;
 }
 
 void initialize_weights(PretrainedModel& model) {
-  std::set<std::string> all;
-  for (const auto& [name, parameter] : parameters_of(model)) all.insert(name);
-  initialize_missing(model, all);
+  NewParameters all;
+  for (const auto& parameter : model.parameters()) all.insert(parameter.unsafeGetTensorImpl());
+  initialize_new(model, all);
 }
 
 }  // namespace transformers

@@ -3,6 +3,7 @@
 // BERT (Devlin et al., 2018), and what its descendants take from it. MiniLM is a small BERT.
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "transformers/activations.h"
@@ -10,13 +11,21 @@
 
 namespace transformers {
 
+/// The sizes of BERT and of the models made like it; the values here are those of a config.json that says nothing.
 struct BertConfig {
-  int64_t vocab_size, hidden_size, num_hidden_layers, num_attention_heads, intermediate_size;
-  int64_t max_position_embeddings, type_vocab_size, pad_token_id;
-  double hidden_dropout_prob, attention_probs_dropout_prob, classifier_dropout, layer_norm_eps;
-  Activation hidden_act;
+  int64_t vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
+  int64_t intermediate_size = 3072, max_position_embeddings = 512, type_vocab_size = 2, pad_token_id = 0;
+  int64_t embedding_size = 0;  // 0: hidden_size, and no key of the configuration
+  double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1, layer_norm_eps = 1e-12;
+  std::string hidden_act = "gelu";
 
-  explicit BertConfig(const PretrainedConfig& config);
+  /// What `config` says; where it says nothing, `defaults`. Throws Error when the heads do not divide the hidden size.
+  static BertConfig from(const PretrainedConfig& config, const BertConfig& defaults);
+
+  /// BERT's own.
+  static BertConfig from(const PretrainedConfig& config);
+
+  int64_t head_size() const { return hidden_size / num_attention_heads; }
 };
 
 /// Words, segments and positions, added up.
@@ -27,13 +36,27 @@ class BertEmbeddings : public Block {
   at::Tensor forward(const ModelInputs& inputs, const at::Tensor& position_ids);
 
  private:
-  BertConfig config_;
-  Embedding word_embeddings_, position_embeddings_, token_type_embeddings_;
-  LayerNorm norm_;
+  double dropout_;
+  Embedding word_embeddings_, position_embeddings_ = nullptr, token_type_embeddings_ = nullptr;
+  LayerNorm norm_ = nullptr;
 };
 
-/// Attention, then a feed-forward network, each followed by the sum with its input and a normalisation.
-class BertLayer : public Block {
+/// The second half of a layer: a feed-forward network, the sum with its input, a normalisation.
+class BertFeedForward : public Block {
+ protected:
+  /// Called after the layers of attention are registered, which come first in checkpoints.
+  void add_feed_forward(const BertConfig& config);
+  at::Tensor feed_forward(const at::Tensor& x);
+
+ private:
+  double dropout_ = 0;
+  Activation activation_ = nullptr;
+  Linear intermediate_ = nullptr, output_ = nullptr;
+  LayerNorm output_norm_ = nullptr;
+};
+
+/// Attention, the sum with its input, a normalisation; then the feed-forward network.
+class BertLayer : public BertFeedForward {
  public:
   explicit BertLayer(const BertConfig& config);
   at::Tensor forward(at::Tensor x, const at::Tensor& mask);
@@ -42,19 +65,29 @@ class BertLayer : public Block {
   BertConfig config_;
   Linear query_, key_, value_, attention_output_;
   LayerNorm attention_norm_;
-  Linear intermediate_, output_;
-  LayerNorm output_norm_;
+};
+
+/// How a descendant of BERT differs.
+struct BertVariant {
+  std::string class_name = "BertModel";
+  bool positions_after_padding = false;  // positions count from the padding's id, and padding has no position
+  bool with_pooler = true;
 };
 
 class BertModel : public BaseModel {
  public:
-  explicit BertModel(const PretrainedConfig& config, bool with_pooler = true);
+  explicit BertModel(const PretrainedConfig& config) : BertModel(config, BertConfig::from(config), {}) {}
+
+ protected:
+  BertModel(const PretrainedConfig& config, const BertConfig& sizes, const BertVariant& variant);
 
  private:
   BaseModelOutput encode(const ModelInputs& inputs) override;
 
   BertConfig sizes_;
+  bool positions_after_padding_;
   std::shared_ptr<BertEmbeddings> embeddings_;
+  Linear projection_ = nullptr;  // where the embeddings have a size of their own
   std::vector<std::shared_ptr<BertLayer>> layers_;
   Linear pooler_ = nullptr;
 };
@@ -70,8 +103,5 @@ class BertForSequenceClassification : public SequenceClassificationModel {
   std::shared_ptr<BertModel> bert_;
   Linear classifier_;
 };
-
-/// 0, 1, 2, ... for each token, [1, length]: the positions of a model that counts from the start.
-at::Tensor counted_positions(const at::Tensor& input_ids);
 
 }  // namespace transformers

@@ -1,0 +1,116 @@
+#include "transformers/models/distilbert.h"
+
+#include <cmath>
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/relu.h>
+
+#include "transformers/attention.h"
+#include "transformers/positions.h"
+
+namespace transformers {
+
+namespace {
+
+constexpr double kNormEps = 1e-12;
+
+/// Sines in the even columns, cosines in the odd ones (Vaswani et al., 2017).
+at::Tensor sinusoids(int64_t count, int64_t size) {
+  auto position = at::arange(count, at::kDouble).unsqueeze(1);
+  auto column = at::arange(0, size, 2, at::kDouble);
+  auto angles = position / at::pow(10000, column / size);
+  auto table = at::empty({count, size}, at::kDouble);
+  table.slice(1, 0, size, 2).copy_(angles.sin());
+  table.slice(1, 1, size, 2).copy_(angles.narrow(1, 0, size / 2).cos());
+  return table;
+}
+
+}  // namespace
+
+DistilBertConfig::DistilBertConfig(const PretrainedConfig& config)
+    : vocab_size(config.get<int64_t>("vocab_size", 30522)),
+      max_position_embeddings(config.get<int64_t>("max_position_embeddings", 512)),
+      n_layers(config.get<int64_t>("n_layers", 6)),
+      n_heads(config.get<int64_t>("n_heads", 12)),
+      dim(config.get<int64_t>("dim", 768)),
+      hidden_dim(config.get<int64_t>("hidden_dim", 3072)),
+      pad_token_id(config.get<int64_t>("pad_token_id", 0)),
+      dropout(config.get("dropout", 0.1)),
+      attention_dropout(config.get("attention_dropout", 0.1)),
+      activation(config.get<std::string>("activation", "gelu")),
+      sinusoidal_pos_embds(config.get("sinusoidal_pos_embds", false)) {
+  check_heads(dim, n_heads);
+}
+
+DistilBertEmbeddings::DistilBertEmbeddings(const DistilBertConfig& config)
+    : dropout_(config.dropout),
+      sinusoidal_(config.sinusoidal_pos_embds),
+      word_embeddings_(embedding("word_embeddings", config.vocab_size, config.dim, config.pad_token_id)),
+      position_embeddings_(embedding("position_embeddings", config.max_position_embeddings, config.dim)),
+      norm_(layer_norm("LayerNorm", config.dim, kNormEps)) {}
+
+at::Tensor DistilBertEmbeddings::forward(const at::Tensor& input_ids, const at::Tensor& position_ids) {
+  auto words = word_embeddings_(input_ids);
+  auto x = words + position_embeddings_(position_ids);
+  return dropout(norm_(x), dropout_);
+}
+
+void DistilBertEmbeddings::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  auto& table = position_embeddings_->weight;
+  if (sinusoidal_ && is_new(table)) table.copy_(sinusoids(table.size(0), table.size(1)));
+}
+
+DistilBertLayer::DistilBertLayer(const DistilBertConfig& config)
+    : config_(config),
+      activation_(activation(config.activation)),
+      query_(linear("attention.q_lin", config.dim, config.dim)),
+      key_(linear("attention.k_lin", config.dim, config.dim)),
+      value_(linear("attention.v_lin", config.dim, config.dim)),
+      attention_output_(linear("attention.out_lin", config.dim, config.dim)),
+      attention_norm_(layer_norm("sa_layer_norm", config.dim, kNormEps)),
+      inner_(linear("ffn.lin1", config.dim, config.hidden_dim)),
+      output_(linear("ffn.lin2", config.hidden_dim, config.dim)),
+      output_norm_(layer_norm("output_layer_norm", config.dim, kNormEps)) {}
+
+at::Tensor DistilBertLayer::forward(at::Tensor x, const at::Tensor& mask) {
+  auto context = self_attention(x, query_, key_, value_, config_.dim / config_.n_heads, mask,
+                                is_training() ? config_.attention_dropout : 0);
+  x = attention_norm_(attention_output_(context) + x);
+  auto inner = activation_(inner_(x));
+  return output_norm_(dropout(output_(inner), config_.dropout) + x);
+}
+
+DistilBertModel::DistilBertModel(const PretrainedConfig& config)
+    : BaseModel("DistilBertModel", config),
+      sizes_(config),
+      embeddings_(block("embeddings", std::make_shared<DistilBertEmbeddings>(sizes_))) {
+  for (int64_t i = 0; i < sizes_.n_layers; ++i) {
+    layers_.push_back(block("transformer.layer." + std::to_string(i), std::make_shared<DistilBertLayer>(sizes_)));
+  }
+}
+
+BaseModelOutput DistilBertModel::encode(const ModelInputs& inputs) {
+  check_inputs(inputs, sizes_.vocab_size, sizes_.max_position_embeddings);
+  auto x = embeddings_->forward(inputs.input_ids, positions_of(inputs));
+  auto mask = bidirectional_mask(inputs.attention_mask, x);
+  for (const auto& layer : layers_) {
+    x = checkpointed(x, [&layer = *layer, mask](const at::Tensor& x) { return layer.forward(x, mask); });
+  }
+  return {.last_hidden_state = x};
+}
+
+DistilBertForSequenceClassification::DistilBertForSequenceClassification(const PretrainedConfig& config)
+    : SequenceClassificationModel("DistilBertForSequenceClassification", config, "distilbert"),
+      dropout_(config.get("seq_classif_dropout", 0.2)),
+      distilbert_(block("distilbert", std::make_shared<DistilBertModel>(config))),
+      pre_classifier_(linear("pre_classifier", DistilBertConfig(config).dim, DistilBertConfig(config).dim)),
+      classifier_(linear("classifier", DistilBertConfig(config).dim, config.num_labels())) {}
+
+at::Tensor DistilBertForSequenceClassification::classify(const ModelInputs& inputs) {
+  auto first = distilbert_->forward(inputs).last_hidden_state.select(1, 0);
+  return classifier_(dropout(at::relu(pre_classifier_(first)), dropout_));
+}
+
+}  // namespace transformers

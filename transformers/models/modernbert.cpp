@@ -1,0 +1,197 @@
+#include "transformers/models/modernbert.h"
+
+#include <cmath>
+
+#include <ATen/ops/ones_like.h>
+
+#include "accelerate/base/error.h"
+#include "transformers/attention.h"
+#include "transformers/positions.h"
+
+namespace transformers {
+
+namespace {
+
+std::vector<bool> local_layers(const PretrainedConfig& config, int64_t count) {
+  auto types = config.find<std::vector<std::string>>("layer_types");
+  if (types && static_cast<int64_t>(types->size()) != count) {
+    accelerate::fail("config.json: layer_types names ", types->size(), " layers, but num_hidden_layers is ", count);
+  }
+  auto global_every = config.get<int64_t>("global_attn_every_n_layers", 3);
+  std::vector<bool> is_local;
+  for (int64_t i = 0; i < count; ++i) {
+    is_local.push_back(types ? (*types)[i] == "sliding_attention" : i % global_every != 0);
+  }
+  return is_local;
+}
+
+void draw(const Linear& layer, double range, const ModernBertConfig& config,
+          const std::function<bool(const at::Tensor&)>& is_new) {
+  auto weight = layer->weight;
+  if (is_new(weight)) truncated_normal_(weight, range, config.initializer_cutoff_factor);
+}
+
+}  // namespace
+
+ModernBertConfig::ModernBertConfig(const PretrainedConfig& config)
+    : vocab_size(config.get<int64_t>("vocab_size", 50368)),
+      hidden_size(config.get<int64_t>("hidden_size", 768)),
+      intermediate_size(config.get<int64_t>("intermediate_size", 1152)),
+      num_hidden_layers(config.get<int64_t>("num_hidden_layers", 22)),
+      num_attention_heads(config.get<int64_t>("num_attention_heads", 12)),
+      pad_token_id(config.get<int64_t>("pad_token_id", 50283)),
+      local_attention(config.get<int64_t>("local_attention", 128)),
+      norm_eps(config.get("norm_eps", 1e-5)),
+      attention_dropout(config.get("attention_dropout", 0.0)),
+      embedding_dropout(config.get("embedding_dropout", 0.0)),
+      mlp_dropout(config.get("mlp_dropout", 0.0)),
+      classifier_dropout(config.get("classifier_dropout", 0.0)),
+      norm_bias(config.get("norm_bias", false)),
+      attention_bias(config.get("attention_bias", false)),
+      mlp_bias(config.get("mlp_bias", false)),
+      classifier_bias(config.get("classifier_bias", false)),
+      hidden_activation(config.get<std::string>("hidden_activation", "gelu")),
+      classifier_activation(config.get<std::string>("classifier_activation", "gelu")),
+      classifier_pooling(config.get<std::string>("classifier_pooling", "cls")),
+      initializer_range(config.get("initializer_range", 0.02)),
+      initializer_cutoff_factor(config.get("initializer_cutoff_factor", 2.0)),
+      global_theta(config.get("rope_parameters.full_attention.rope_theta", config.get("global_rope_theta", 160000.0))),
+      local_theta(config.get("rope_parameters.sliding_attention.rope_theta", config.get("local_rope_theta", 10000.0))),
+      is_local(local_layers(config, num_hidden_layers)) {
+  check_heads(hidden_size, num_attention_heads);
+  if (classifier_pooling != "cls" && classifier_pooling != "mean") {
+    accelerate::fail("config.json: classifier_pooling is '", classifier_pooling, "'; it can be cls or mean");
+  }
+}
+
+double ModernBertConfig::residual_range() const {
+  return initializer_range / std::sqrt(2.0 * static_cast<double>(num_hidden_layers));
+}
+
+ModernBertEmbeddings::ModernBertEmbeddings(const ModernBertConfig& config)
+    : config_(config),
+      words_(embedding("tok_embeddings", config.vocab_size, config.hidden_size, config.pad_token_id)),
+      norm_(layer_norm("norm", config.hidden_size, config.norm_eps, config.norm_bias)) {}
+
+at::Tensor ModernBertEmbeddings::forward(const at::Tensor& input_ids) {
+  return dropout(norm_(words_(input_ids)), config_.embedding_dropout);
+}
+
+void ModernBertEmbeddings::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  if (is_new(words_->weight)) {
+    truncated_normal_(words_->weight, config_.initializer_range, config_.initializer_cutoff_factor);
+  }
+}
+
+ModernBertAttention::ModernBertAttention(const ModernBertConfig& config)
+    : config_(config),
+      query_key_value_(linear("Wqkv", config.hidden_size, 3 * config.hidden_size, config.attention_bias)),
+      output_(linear("Wo", config.hidden_size, config.hidden_size, config.attention_bias)) {}
+
+at::Tensor ModernBertAttention::forward(const at::Tensor& x, const at::Tensor& mask, const Rotation& rotation) {
+  auto head_size = config_.head_size();
+  auto parts = query_key_value_(x).view({x.size(0), x.size(1), 3, -1, head_size}).unbind(2);
+  auto query = rotate(parts[0].transpose(1, 2), rotation, at::kFloat);
+  auto key = rotate(parts[1].transpose(1, 2), rotation, at::kFloat);
+  auto context = attend(query, key, parts[2].transpose(1, 2), mask,
+                        {.dropout = is_training() ? config_.attention_dropout : 0,
+                         .scale = std::pow(static_cast<double>(head_size), -0.5)});
+  return dropout(output_(context), config_.attention_dropout);
+}
+
+void ModernBertAttention::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  draw(query_key_value_, config_.initializer_range, config_, is_new);
+  draw(output_, config_.residual_range(), config_, is_new);
+}
+
+ModernBertMLP::ModernBertMLP(const ModernBertConfig& config)
+    : config_(config),
+      activation_(activation(config.hidden_activation)),
+      inner_(linear("Wi", config.hidden_size, 2 * config.intermediate_size, config.mlp_bias)),
+      output_(linear("Wo", config.intermediate_size, config.hidden_size, config.mlp_bias)) {}
+
+at::Tensor ModernBertMLP::forward(const at::Tensor& x) {
+  auto halves = inner_(x).chunk(2, -1);
+  return output_(dropout(activation_(halves[0]) * halves[1], config_.mlp_dropout));
+}
+
+void ModernBertMLP::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  draw(inner_, config_.initializer_range, config_, is_new);
+  draw(output_, config_.residual_range(), config_, is_new);
+}
+
+ModernBertLayer::ModernBertLayer(const ModernBertConfig& config, bool is_first) {
+  if (!is_first) attention_norm_ = layer_norm("attn_norm", config.hidden_size, config.norm_eps, config.norm_bias);
+  attention_ = block("attn", std::make_shared<ModernBertAttention>(config));
+  mlp_norm_ = layer_norm("mlp_norm", config.hidden_size, config.norm_eps, config.norm_bias);
+  mlp_ = block("mlp", std::make_shared<ModernBertMLP>(config));
+}
+
+at::Tensor ModernBertLayer::forward(at::Tensor x, const at::Tensor& mask, const Rotation& rotation) {
+  x = x + attention_->forward(attention_norm_ ? attention_norm_(x) : x, mask, rotation);
+  return x + mlp_->forward(mlp_norm_(x));
+}
+
+ModernBertModel::ModernBertModel(const PretrainedConfig& config)
+    : BaseModel("ModernBertModel", config),
+      sizes_(config),
+      global_rotary_(sizes_.global_theta, sizes_.head_size()),
+      local_rotary_(sizes_.local_theta, sizes_.head_size()),
+      embeddings_(block("embeddings", std::make_shared<ModernBertEmbeddings>(sizes_))) {
+  for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {
+    layers_.push_back(block("layers." + std::to_string(i), std::make_shared<ModernBertLayer>(sizes_, i == 0)));
+  }
+  norm_ = layer_norm("final_norm", sizes_.hidden_size, sizes_.norm_eps, sizes_.norm_bias);
+}
+
+BaseModelOutput ModernBertModel::encode(const ModelInputs& inputs) {
+  check_inputs(inputs, sizes_.vocab_size, /*max_length=*/0);
+  auto x = embeddings_->forward(inputs.input_ids);
+  auto positions = positions_of(inputs);
+  auto global_rotation = global_rotary_.rotation(positions, x), local_rotation = local_rotary_.rotation(positions, x);
+  auto global_mask = bidirectional_mask(inputs.attention_mask, x);
+  auto local_mask = sliding_window_mask(inputs.attention_mask, x, sizes_.local_attention / 2);
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    auto mask = sizes_.is_local[i] ? local_mask : global_mask;
+    auto rotation = sizes_.is_local[i] ? local_rotation : global_rotation;
+    x = checkpointed(
+        x, [&layer = *layers_[i], mask, rotation](const at::Tensor& x) { return layer.forward(x, mask, rotation); });
+  }
+  return {.last_hidden_state = norm_(x)};
+}
+
+ModernBertPredictionHead::ModernBertPredictionHead(const ModernBertConfig& config)
+    : config_(config),
+      activation_(activation(config.classifier_activation)),
+      dense_(linear("dense", config.hidden_size, config.hidden_size, config.classifier_bias)),
+      norm_(layer_norm("norm", config.hidden_size, config.norm_eps, config.norm_bias)) {}
+
+at::Tensor ModernBertPredictionHead::forward(const at::Tensor& x) { return norm_(activation_(dense_(x))); }
+
+void ModernBertPredictionHead::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  draw(dense_, config_.residual_range(), config_, is_new);
+}
+
+ModernBertForSequenceClassification::ModernBertForSequenceClassification(const PretrainedConfig& config)
+    : SequenceClassificationModel("ModernBertForSequenceClassification", config, "model"),
+      sizes_(config),
+      model_(block("model", std::make_shared<ModernBertModel>(config))),
+      head_(block("head", std::make_shared<ModernBertPredictionHead>(sizes_))),
+      classifier_(linear("classifier", sizes_.hidden_size, config.num_labels())) {}
+
+at::Tensor ModernBertForSequenceClassification::classify(const ModelInputs& inputs) {
+  auto x = model_->forward(inputs).last_hidden_state;
+  if (sizes_.classifier_pooling == "cls") {
+    x = x.select(1, 0);
+  } else {
+    auto mask = inputs.attention_mask.defined() ? inputs.attention_mask : at::ones_like(inputs.input_ids);
+    x = (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, /*keepdim=*/true);
+  }
+  return classifier_(dropout(head_->forward(x), sizes_.classifier_dropout));
+}
+
+void ModernBertForSequenceClassification::initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {
+  draw(classifier_, std::pow(static_cast<double>(sizes_.hidden_size), -0.5), sizes_, is_new);
+}
+
+}  // namespace transformers

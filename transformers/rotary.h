@@ -1,0 +1,39 @@
+#pragma once
+
+// Positions as rotations (Su et al., 2021): pairs of features turn by an angle that grows with the position, so that
+// the product of a query and a key depends on their distance alone.
+
+#include <optional>
+
+#include <ATen/core/Tensor.h>
+
+#include "transformers/pretrained_config.h"
+
+namespace transformers {
+
+/// The rotation of each position, to be broadcast over the heads.
+struct Rotation {
+  at::Tensor cos, sin;  // [batch or 1, 1, length, head size]
+};
+
+/// x [batch, heads, length, head size], turned. `precision` is the type to compute in, that of x unless given.
+at::Tensor rotate(const at::Tensor& x, const Rotation& rotation,
+                  std::optional<at::ScalarType> precision = std::nullopt);
+
+class RotaryEmbedding {
+ public:
+  /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. Throws Error for a
+  /// rope_type other than default, linear and llama3.
+  RotaryEmbedding(const PretrainedConfig& config, int64_t head_size);
+
+  /// The plain form, with angles from `theta`.
+  RotaryEmbedding(double theta, int64_t head_size);
+
+  /// The rotations of `position_ids` [batch or 1, length], in the type of `x` and on its device.
+  Rotation rotation(const at::Tensor& position_ids, const at::Tensor& x) const;
+
+ private:
+  at::Tensor frequencies_;  // [head size / 2], always in float
+};
+
+}  // namespace transformers
