@@ -36,7 +36,7 @@ class Case:
     dtype: torch.dtype = torch.float32
     checkpoint_of_base: bool = False  # saved without the head, which is then initialised on loading
     max_shard_size: str = "50GB"
-    loading_class: type | None = None  # another class than the one that was saved
+    kept: str = ""  # only weights with this in their names stay in the checkpoint; the others are initialised on loading
 
 
 def bert(**changes):
@@ -45,8 +45,87 @@ def bert(**changes):
     return lambda: transformers.BertConfig(**(sizes | changes))
 
 
-Bert = transformers.BertForSequenceClassification
+def distilbert(**changes):
+    sizes = {"vocab_size": 97, "dim": 36, "n_layers": 2, "n_heads": 3, "hidden_dim": 50, "max_position_embeddings": 20}
+    return lambda: transformers.DistilBertConfig(**(sizes | changes))
 
+
+def like_bert(config_class, **changes):
+    sizes = {"vocab_size": 97, "hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3,
+             "intermediate_size": 50, "max_position_embeddings": 20}
+    return lambda: config_class(**(sizes | changes))
+
+
+def electra(**changes):
+    return like_bert(transformers.ElectraConfig, **({"embedding_size": 20} | changes))
+
+
+def albert(**changes):
+    return like_bert(transformers.AlbertConfig, **({"embedding_size": 20, "num_hidden_layers": 3} | changes))
+
+
+def mpnet(**changes):
+    return like_bert(transformers.MPNetConfig, **({"max_position_embeddings": 200} | changes))
+
+
+def modernbert(**changes):
+    sizes = {"num_hidden_layers": 4, "pad_token_id": 96, "bos_token_id": 1, "eos_token_id": 2, "cls_token_id": 1,
+             "sep_token_id": 2, "local_attention": 8}
+    return like_bert(transformers.ModernBertConfig, **(sizes | changes))
+
+
+def deberta(**changes):
+    sizes = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 8, "max_relative_positions": -1,
+             "norm_rel_ebd": "layer_norm", "share_att_key": True, "position_biased_input": False,
+             "max_position_embeddings": 40}
+    return like_bert(transformers.DebertaV2Config, **(sizes | changes))
+
+
+def gpt2(**changes):
+    sizes = {"vocab_size": 97, "n_embd": 36, "n_layer": 2, "n_head": 3, "n_positions": 20, "pad_token_id": 0,
+             "bos_token_id": 1, "eos_token_id": 2}
+    return lambda: transformers.GPT2Config(**(sizes | changes))
+
+
+def like_llama(config_class, **changes):
+    sizes = {"vocab_size": 97, "hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2,
+             "intermediate_size": 50, "max_position_embeddings": 40, "pad_token_id": 0}
+    return lambda: config_class(**(sizes | changes))
+
+
+def llama(**changes):
+    return like_llama(transformers.LlamaConfig, **changes)
+
+
+def qwen2(**changes):
+    return like_llama(transformers.Qwen2Config, **changes)
+
+
+def qwen3(**changes):
+    return like_llama(transformers.Qwen3Config, **({"head_dim": 10} | changes))
+
+
+def mistral(**changes):
+    return like_llama(transformers.MistralConfig, **changes)
+
+
+LLAMA3 = {"rope_type": "llama3", "rope_theta": 50.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+          "original_max_position_embeddings": 16}
+DROPOUT = {"attention_dropout": 0.1, "embedding_dropout": 0.2, "mlp_dropout": 0.1, "classifier_dropout": 0.3}
+
+Bert = transformers.BertForSequenceClassification
+DistilBert = transformers.DistilBertForSequenceClassification
+Roberta = transformers.RobertaForSequenceClassification
+Electra = transformers.ElectraForSequenceClassification
+Albert = transformers.AlbertForSequenceClassification
+MPNet = transformers.MPNetForSequenceClassification
+ModernBert = transformers.ModernBertForSequenceClassification
+Deberta = transformers.DebertaV2ForSequenceClassification
+GPT2 = transformers.GPT2ForSequenceClassification
+Llama = transformers.LlamaForSequenceClassification
+LlamaLM = transformers.LlamaForCausalLM
+
+# Those whose names end in _causal_lm predict tokens, all others classify.
 CASES = [
     Case("bert", Bert, bert(), token_types=True),
     Case("bert_without_padding", Bert, bert(), lengths=(9, 9)),
@@ -55,6 +134,73 @@ CASES = [
     Case("bert_several_labels", Bert, bert(num_labels=4), several_labels(4)),
     Case("bert_gelu_new", Bert, bert(hidden_act="gelu_new", classifier_dropout=0.3)),
     Case("bert_bfloat16", Bert, bert(), dtype=torch.bfloat16),
+    Case("bert_float16", Bert, bert(), dtype=torch.float16),
     Case("bert_new_head", Bert, bert(num_labels=3), class_labels(3), checkpoint_of_base=True),
+    Case("bert_new", Bert, bert(), kept="query.bias"),
     Case("bert_sharded", Bert, bert(), max_shard_size="20KB"),
+    Case("distilbert", DistilBert, distilbert()),
+    Case("distilbert_regression", DistilBert, distilbert(num_labels=1, activation="relu"), numbers, lengths=(9, 9)),
+    Case("distilbert_bfloat16", DistilBert, distilbert(), dtype=torch.bfloat16),
+    Case("distilbert_new", DistilBert, distilbert(sinusoidal_pos_embds=True, dim=39), kept="q_lin.bias"),
+    Case("roberta", Roberta, like_bert(transformers.RobertaConfig, type_vocab_size=1)),
+    Case("roberta_left", Roberta, like_bert(transformers.RobertaConfig), padding_side="left", token_types=True),
+    Case("roberta_new", Roberta, like_bert(transformers.RobertaConfig), kept="query.bias"),
+    Case("roberta_bfloat16", Roberta, like_bert(transformers.RobertaConfig), dtype=torch.bfloat16),
+    Case("xlm_roberta", transformers.XLMRobertaForSequenceClassification,
+         like_bert(transformers.XLMRobertaConfig, num_labels=3), class_labels(3), checkpoint_of_base=True),
+    Case("camembert", transformers.CamembertForSequenceClassification, like_bert(transformers.CamembertConfig)),
+    Case("electra", Electra, electra(), token_types=True),
+    Case("electra_one_size", Electra, electra(embedding_size=36, num_labels=4), several_labels(4), lengths=(9, 9)),
+    Case("electra_new", Electra, electra(), kept="query.bias"),
+    Case("albert", Albert, albert(), token_types=True),
+    Case("albert_groups", Albert, albert(num_hidden_groups=2, inner_group_num=2, num_hidden_layers=5,
+                                         hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)),
+    Case("albert_new", Albert, albert(), kept="query.bias", lengths=(9, 9)),
+    Case("mpnet", MPNet, mpnet(), lengths=(37, 9, 2)),
+    Case("mpnet_without_padding", MPNet, mpnet(num_labels=5), class_labels(5), lengths=(150, 150)),
+    Case("mpnet_bfloat16", MPNet, mpnet(), dtype=torch.bfloat16),
+    Case("mpnet_new", MPNet, mpnet(), kept="attn.q.bias"),
+    Case("modernbert", ModernBert, modernbert()),
+    Case("modernbert_dropout", ModernBert, modernbert(num_labels=3, **DROPOUT), class_labels(3), lengths=(21, 21)),
+    Case("modernbert_mean", ModernBert, modernbert(classifier_pooling="mean", norm_bias=True, attention_bias=True,
+                                                   mlp_bias=True, classifier_bias=True)),
+    Case("modernbert_short", ModernBert, modernbert(local_attention=128)),
+    Case("modernbert_bfloat16", ModernBert, modernbert(), dtype=torch.bfloat16),
+    Case("modernbert_new_head", ModernBert, modernbert(), checkpoint_of_base=True),
+    Case("modernbert_new", ModernBert, modernbert(), kept="final_norm"),
+    Case("deberta", Deberta, deberta(), lengths=(19, 7, 3)),
+    Case("deberta_first_version", Deberta, deberta(share_att_key=False, position_buckets=-1, norm_rel_ebd="none",
+                                                   conv_kernel_size=3, conv_act="gelu", position_biased_input=True,
+                                                   type_vocab_size=2, embedding_size=20), token_types=True),
+    Case("deberta_without_padding", Deberta, deberta(pos_att_type=["p2c"], num_labels=4), several_labels(4), lengths=(9, 9)),
+    Case("deberta_absolute", Deberta, deberta(relative_attention=False, pos_att_type=None, norm_rel_ebd="none",
+                                              position_biased_input=True, cls_dropout=0.3), with_mask=False),
+    Case("deberta_bfloat16", Deberta, deberta(), dtype=torch.bfloat16),
+    Case("deberta_new", Deberta, deberta(conv_kernel_size=3), kept="query_proj.bias"),
+    Case("gpt2", GPT2, gpt2()),
+    Case("gpt2_left", GPT2, gpt2(num_labels=3, scale_attn_by_inverse_layer_idx=True), class_labels(3), padding_side="left"),
+    Case("gpt2_one_text", GPT2, gpt2(pad_token_id=None, n_inner=50), lengths=(9,), token_types=True),
+    Case("gpt2_new", GPT2, gpt2(), kept="ln_f"),
+    Case("gpt2_causal_lm", transformers.GPT2LMHeadModel, gpt2(), next_tokens),
+    Case("gpt2_untied_causal_lm", transformers.GPT2LMHeadModel, gpt2(tie_word_embeddings=False), next_tokens,
+         lengths=(9, 9)),
+    Case("gpt2_bfloat16_causal_lm", transformers.GPT2LMHeadModel, gpt2(), next_tokens, dtype=torch.bfloat16),
+    Case("llama", Llama, llama(attention_dropout=0.1)),
+    Case("llama_heads", Llama, llama(attention_dropout=0.2, num_key_value_heads=6)),
+    Case("llama_left", Llama, llama(num_labels=1, attention_bias=True, mlp_bias=True), numbers, padding_side="left"),
+    Case("llama_without_mask", Llama, llama(rope_parameters=LLAMA3), with_mask=False),
+    Case("llama_new_head", Llama, llama(num_labels=4), several_labels(4), checkpoint_of_base=True),
+    Case("llama_new", Llama, llama(), kept="model.norm"),
+    Case("llama_causal_lm", LlamaLM, llama(num_key_value_heads=None), next_tokens, max_shard_size="20KB"),
+    Case("llama_tied_causal_lm", LlamaLM, llama(tie_word_embeddings=True), next_tokens, lengths=(9, 9)),
+    Case("llama_bfloat16_causal_lm", LlamaLM, llama(), next_tokens, dtype=torch.bfloat16),
+    Case("llama_linear_causal_lm", LlamaLM, llama(rope_parameters={"rope_type": "linear", "factor": 2.5, "rope_theta": 77.0}),
+         next_tokens, padding_side="left"),
+    Case("qwen2", transformers.Qwen2ForSequenceClassification, qwen2()),
+    Case("qwen2_causal_lm", transformers.Qwen2ForCausalLM,
+         qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1), next_tokens),
+    Case("qwen3", transformers.Qwen3ForSequenceClassification, qwen3(attention_bias=True), lengths=(9, 9)),
+    Case("qwen3_causal_lm", transformers.Qwen3ForCausalLM, qwen3(tie_word_embeddings=True), next_tokens),
+    Case("mistral", transformers.MistralForSequenceClassification, mistral(sliding_window=4)),
+    Case("mistral_causal_lm", transformers.MistralForCausalLM, mistral(sliding_window=None), next_tokens),
 ]

@@ -4,7 +4,8 @@
   make_checkpoints.py DIRECTORY
 
 Each case gets a directory: checkpoint/ (what save_pretrained writes), results.safetensors (inputs, logits, loss, gradients,
-and the losses of a few training steps with dropout) and parameters.txt (the names in the order of the model).
+the hidden state of the model without its head, and the losses of a few training steps with dropout) and parameters.txt (the
+names in the order of the model).
 """
 
 import pathlib
@@ -12,7 +13,7 @@ import sys
 
 import torch
 import transformers
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from cases import CASES
 
@@ -44,6 +45,12 @@ def inputs_of(case, config):
     return inputs
 
 
+def keep_weights(checkpoint, part):
+    file = checkpoint / "model.safetensors"
+    kept = {name: value for name, value in load_file(file).items() if part in name}
+    save_file(kept, file, metadata={"format": "pt"})
+
+
 def loss_of(model, inputs):
     outputs = model(**inputs)
     return outputs.loss, outputs.logits
@@ -62,17 +69,22 @@ def write_case(case, directory):
     else:
         model.save_pretrained(directory / "checkpoint", max_shard_size=case.max_shard_size)
 
+    if case.kept:
+        keep_weights(directory / "checkpoint", case.kept)
+
     torch.manual_seed(2)
-    loading_class = case.loading_class or case.model_class
-    model = loading_class.from_pretrained(directory / "checkpoint", num_labels=config.num_labels)
+    model = case.model_class.from_pretrained(directory / "checkpoint", num_labels=config.num_labels)
     for parameter in model.parameters():
         # Kernels round by the alignment of the weights. What Python loads lies somewhere in the mapped file; in memory
         # of their own the weights are aligned, as in C++.
         parameter.data = parameter.data.clone()
     inputs = inputs_of(case, config)
+    results = {"input." + name: value for name, value in inputs.items()}
+    with torch.no_grad():
+        inputs_of_base = {name: value for name, value in inputs.items() if name != "labels"}
+        results["last_hidden_state"] = model.base_model(**inputs_of_base).last_hidden_state
     loss, logits = loss_of(model, inputs)
     loss.backward()
-    results = {"input." + name: value for name, value in inputs.items()}
     results |= {"loss": loss.detach(), "logits": logits.detach()}
     for name, parameter in model.named_parameters():
         if parameter.grad is not None:

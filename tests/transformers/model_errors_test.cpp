@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+
+#include <torch/torch.h>
+
+#include "accelerate/base/error.h"
+#include "transformers/auto_model.h"
+
+namespace transformers {
+
+namespace {
+
+PretrainedConfig config(const std::string& json) { return PretrainedConfig::from_json(json, "config.json"); }
+
+constexpr auto kGpt2 = R"({"model_type": "gpt2", "vocab_size": 11, "n_embd": 4, "n_layer": 1, "n_head": 2,
+                           "n_positions": 6})";
+constexpr auto kRoberta = R"({"model_type": "roberta", "vocab_size": 11, "hidden_size": 4, "num_hidden_layers": 1,
+                              "num_attention_heads": 2, "intermediate_size": 5, "max_position_embeddings": 8})";
+
+at::Tensor ids(int64_t batch, int64_t length) { return at::full({batch, length}, 3, at::kLong); }
+
+/// The message of what `body` throws; empty when it does not.
+template <class Body>
+std::string message_of(const Body& body) {
+  try {
+    body();
+  } catch (const accelerate::Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool mentions(const std::string& message, const std::string& part) { return message.find(part) != message.npos; }
+
+}  // namespace
+
+TEST_CASE("a decoder without a padding token classifies one text, and says what several need") {
+  auto model = AutoModelForSequenceClassification::from_config(config(kGpt2));
+  CHECK(model->forward(ModelInputs{.input_ids = ids(1, 5)}).logits.sizes() == at::IntArrayRef{1, 2});
+  auto message = message_of([&] { model->forward(ModelInputs{.input_ids = ids(2, 5)}); });
+  CHECK(mentions(message, "pad_token_id"));
+}
+
+TEST_CASE("a text longer than the table of positions is refused") {
+  auto gpt2 = AutoModel::from_config(config(kGpt2));
+  CHECK(message_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
+  CHECK(mentions(message_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "7 tokens"));
+
+  // The first two of RoBERTa's eight positions are no position of a token.
+  auto roberta = AutoModel::from_config(config(kRoberta));
+  CHECK(message_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
+  CHECK(mentions(message_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "6 positions"));
+}
+
+TEST_CASE("a configuration that makes no model is refused, with the key and what it can be") {
+  auto refusal = [](const std::string& json) { return message_of([&] { AutoModel::from_config(config(json)); }); };
+  CHECK(mentions(refusal(R"({"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2})"), "7"));
+  CHECK(mentions(refusal(R"({"model_type": "llama", "num_attention_heads": 6, "hidden_size": 36,
+                             "num_key_value_heads": 4})"),
+                 "4 heads of keys and values"));
+  CHECK(mentions(refusal(R"({"model_type": "llama", "rope_parameters": {"rope_type": "yarn"}})"),
+                 "default, linear and llama3"));
+  CHECK(mentions(refusal(R"({"model_type": "modernbert", "classifier_pooling": "max"})"), "cls or mean"));
+  CHECK(mentions(refusal(R"({"model_type": "qwen2", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
+                 "layer_types"));
+  CHECK(mentions(refusal(R"({"model_type": "t5"})"), "qwen2, qwen3, roberta, xlm-roberta"));
+}
+
+TEST_CASE("a model without a form for the task says so") {
+  auto message = message_of([&] { AutoModelForCausalLM::from_config(config(R"({"model_type": "bert"})")); });
+  CHECK(mentions(message, "causal language modelling"));
+}
+
+}  // namespace transformers
