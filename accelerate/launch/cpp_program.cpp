@@ -8,10 +8,10 @@
 #include <iostream>
 #include <sstream>
 
+#include "accelerate/base/content_key.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/launch/capture.h"
-#include "accelerate/launch/content_key.h"
 
 namespace accelerate::launch {
 

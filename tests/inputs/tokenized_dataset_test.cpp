@@ -8,7 +8,6 @@
 #include "tests/inputs/checkpoint.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/captured_stderr.h"
-#include "transformers/inputs/content_key.h"
 #include "transformers/inputs/data_collator.h"
 
 using accelerate::Batch;
@@ -139,17 +138,4 @@ TEST_CASE("a streamed data set is tokenised batch by batch") {
   std::vector<int64_t> lengths;
   for (auto& batch : loader) lengths.push_back(batch.at("input_ids").size(1));
   CHECK(lengths == std::vector<int64_t>{5, 3});
-}
-
-TEST_CASE("a content key depends on every part and on where parts end") {
-  auto name_of = [](std::initializer_list<std::string> parts) {
-    inputs::ContentKey key;
-    for (const auto& part : parts) key.add(part);
-    return key.name();
-  };
-  CHECK(name_of({}) == "6c62272e07bb014262b821756295c58d");
-  CHECK(name_of({"ab", "c"}) != name_of({"a", "bc"}));
-  CHECK(name_of({"a"}) != name_of({"a", ""}));
-  CHECK(name_of({"a", "b"}) == name_of({"a", "b"}));
-  CHECK(name_of({"a"}).size() == 32);
 }

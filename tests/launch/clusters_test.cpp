@@ -61,9 +61,9 @@ TEST_CASE("mpirun is called as its kind takes it") {
         std::vector<std::string>{"mpirun", "-f", "hosts/hostfile", "-ppn", "4", "-n", "16", "/usr/bin/python3",
                                  "script", "--cpu"});
   CHECK(mpirun_command("/usr/bin/mpirun", MpiKind::OpenMpi, options, program, {{"A", "1"}, {"B", std::nullopt}})
-            .arguments == std::vector<std::string>{"mpirun", "--hostfile", "hosts/hostfile", "--npernode", "4",
-                                                   "-n", "16", "--bind-to", "socket", "-x", "A", "/usr/bin/python3",
-                                                   "script", "--cpu"});
+            .arguments == std::vector<std::string>{"mpirun", "--hostfile", "hosts/hostfile", "--npernode", "4", "-n",
+                                                   "16", "--bind-to", "socket", "-x", "A", "/usr/bin/python3", "script",
+                                                   "--cpu"});
 }
 
 TEST_CASE("a launcher knows when mpirun has started it") {

@@ -9,19 +9,11 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/launch/capture.h"
-#include "accelerate/launch/content_key.h"
 #include "tests/support/captured_stderr.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
 namespace fs = std::filesystem;
-
-TEST_CASE("the same content has the same key, in the same parts") {
-  CHECK(ContentKey().hex() == "6c62272e07bb014262b821756295c58d");
-  CHECK(ContentKey().add("ab").add("c").hex() != ContentKey().add("a").add("bc").hex());
-  CHECK(ContentKey().add("a").hex() == ContentKey().add("a").hex());
-  CHECK(ContentKey().add_file("/nowhere").hex() != ContentKey().hex());
-}
 
 TEST_CASE("a source file is compiled once, and again when it or what it includes has changed") {
   char pattern[] = "/tmp/cpp_program_XXXXXX";

@@ -6,9 +6,9 @@
 
 #include <ATen/ops/empty.h>
 
+#include "accelerate/base/content_key.h"
 #include "accelerate/base/error.h"
 #include "transformers/hub_cache.h"
-#include "transformers/inputs/content_key.h"
 
 namespace transformers::inputs {
 
@@ -33,11 +33,11 @@ Tokenizer read_tokenizer(const std::filesystem::path& directory, const Tokenizer
 }
 
 std::string fingerprint_of(const std::filesystem::path& directory) {
-  ContentKey key;
+  accelerate::ContentKey key;
   for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
     key.add(content_of(directory / name));
   }
-  return key.name();
+  return key.hex();
 }
 
 at::Tensor tensor_of(const std::vector<uint32_t>& numbers) {

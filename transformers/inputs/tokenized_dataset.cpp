@@ -5,13 +5,13 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 
+#include "accelerate/base/content_key.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/progress_bar.h"
 #include "accelerate/tensors/safetensors.h"
-#include "transformers/inputs/content_key.h"
 
 namespace transformers::inputs {
 
@@ -35,7 +35,7 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
   if (!options.cache) return {};
   const auto directory = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
   if (directory.empty()) return {};
-  ContentKey key;
+  accelerate::ContentKey key;
   key.add(kFormat);
   key.add(tokenizer.fingerprint());
   key.add(options.max_length.value_or(-1));
@@ -45,7 +45,7 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
     key.add(row.text_pair.value_or(""));
     key.add(row.label);
   }
-  return directory / (key.name() + ".safetensors");
+  return directory / (key.hex() + ".safetensors");
 }
 
 at::Tensor tensor_of(const std::vector<int32_t>& numbers) {
