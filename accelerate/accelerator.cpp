@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "accelerate/base/environment.h"
+#include "accelerate/comm/connection.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/train/clip_gradients.h"
 
@@ -159,7 +160,11 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
       armed.push_back(model->replicas().get());
     }
   }
-  objective.backward({}, options.retain_graph ? std::optional<bool>(true) : std::nullopt, options.create_graph);
+  auto differentiate = [&] {
+    objective.backward({}, options.retain_graph ? std::optional<bool>(true) : std::nullopt, options.create_graph);
+  };
+  if (armed.empty()) return differentiate();
+  group().connection()->explain("the reduction of gradients in backward", differentiate);
   for (auto* replicas : armed) replicas->after_backward();
 }
 

@@ -4,6 +4,8 @@
 // algorithms a process group; everybody else talks to Group.
 
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <string>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -33,7 +35,13 @@ class Group::Connection {
   /// missing.
   void wait(const std::string& operation, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
 
+  /// Calls `work`, in which libtorch talks to the other ranks. When that fails, the Error is as wait()'s; what `work`
+  /// throws for other reasons passes unchanged.
+  void explain(const std::string& operation, const std::function<void()>& work);
+
  private:
+  [[noreturn]] void fail_without(const std::string& operation, std::chrono::steady_clock::time_point begin,
+                                 const std::exception& error);
   std::string missing_ranks(const std::string& operation);
 
   c10::intrusive_ptr<c10d::Store> store_;

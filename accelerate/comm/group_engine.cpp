@@ -1,5 +1,7 @@
 // Builds the process group of a job. The only file that sees gloo (gloo_headers/README.md).
 
+#include <cmath>
+#include <string_view>
 #include <thread>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -28,6 +30,12 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
   return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>(prefix, store), rank, size, gloo_options);
 }
 
+/// Gloo throws plain exceptions that begin with its file, NCCL's have a type of their own.
+bool is_from_transport(const std::exception& error) {
+  return dynamic_cast<const c10::DistError*>(&error) ||
+         std::string_view(error.what()).find("gloo/") != std::string_view::npos;
+}
+
 }  // namespace
 
 Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options)
@@ -52,10 +60,26 @@ void Group::Connection::wait(const std::string& operation,
   try {
     start()->wait();
   } catch (const std::exception& error) {
-    std::chrono::duration<double> elapsed = Clock::now() - begin;
-    fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10,
-         " s; ", missing_ranks(operation), message_of(error));
+    fail_without(operation, begin, error);
   }
+}
+
+void Group::Connection::explain(const std::string& operation, const std::function<void()>& work) {
+  ++num_operations_;
+  auto begin = Clock::now();
+  try {
+    work();
+  } catch (const std::exception& error) {
+    if (!is_from_transport(error)) throw;
+    fail_without(operation, begin, error);
+  }
+}
+
+void Group::Connection::fail_without(const std::string& operation, Clock::time_point begin,
+                                     const std::exception& error) {
+  std::chrono::duration<double> elapsed = Clock::now() - begin;
+  fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
+       missing_ranks(operation), message_of(error));
 }
 
 std::string Group::Connection::missing_ranks(const std::string& operation) {

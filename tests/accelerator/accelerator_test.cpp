@@ -284,6 +284,19 @@ TEST_CASE("an unused parameter is named in the same step, and allowed when asked
   tests::run_ranks(2, [&](comm::Group&) { train(true); });
 }
 
+TEST_CASE("a rank that does not come to the backward pass is named when the time is up") {
+  tests::run_ranks(2, [](comm::Group& everyone) {
+    PartialState::reset();
+    Accelerator accelerator({.timeout = std::chrono::seconds(2)});
+    auto model = accelerator.prepare(Weight());
+    if (everyone.rank() == 0) {
+      CHECK_THROWS_WITH_AS(accelerator.backward(model(torch::ones({1}))), doctest::Contains("did not take part: 1"),
+                           Error);
+    }
+    everyone.barrier();
+  });
+}
+
 TEST_CASE("gather_for_metrics drops the samples repeated to even out the last batch, of tensors and of objects") {
   tests::run_ranks(2, [](comm::Group&) {
     Accelerator accelerator;
