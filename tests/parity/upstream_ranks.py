@@ -15,7 +15,7 @@ import socket
 import sys
 import traceback
 
-TIMEOUT_SECONDS = 100
+TIMEOUT_SECONDS = 250
 
 # The ranks are forked by a server that has imported the packages and computed nothing, so that N ranks pay for one import.
 _processes = multiprocessing.get_context("forkserver")
