@@ -8,7 +8,7 @@ JOBS ?= $(shell printf '%s\n' $$(nproc) $(MEMORY_JOBS) | sort -n | head -1)
 BUILD := build
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-system setup-torch setup-oracle configure compile build test test-full demo-data demo demo-quick bench \
+.PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo demo-quick bench \
         install docs format lint clean
 
 help:
@@ -36,6 +36,9 @@ setup-torch: setup-system
 setup-oracle: setup-torch
 	@tools/setup.sh oracle
 
+setup-assets: setup-system
+	@tools/setup.sh assets
+
 configure:
 	@cmake --preset release $(CMAKE_ARGS)
 
@@ -52,14 +55,10 @@ test:
 test-full:
 	@tools/test.sh --full
 
-demo-data: setup-system
-	@python3 tools/fetch_assets.py demo
-	@python3 tools/make_demo_data.py
-
-demo: build demo-data
+demo: build setup-assets
 	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example
 
-demo-quick: build demo-data
+demo-quick: build setup-assets
 	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example --quick
 
 bench: build setup-oracle

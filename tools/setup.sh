@@ -4,6 +4,7 @@
 #   tools/setup.sh system   the compiler, CMake and the C++ packages
 #   tools/setup.sh torch    the pinned PyTorch wheel, which carries libtorch, in .venv
 #   tools/setup.sh oracle   the Python packages that tests and benchmarks compare with, in .venv
+#   tools/setup.sh assets   weights, texts and data sets of the tutorial, in .assets
 #   tools/setup.sh lint     clang-format and clang-tidy, in .venv
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -64,12 +65,19 @@ install_lint() {
   pip_install "clang-format and clang-tidy" "lint-$(content_key $list)" -r $list
 }
 
+fetch_assets() {
+  if [[ ! -x .venv/bin/pip ]]; then python3 -m venv --clear .venv; fi
+  .venv/bin/python tools/fetch_assets.py demo
+  .venv/bin/python tools/make_demo_data.py
+}
+
 for part in "$@"; do
   case $part in
     system) install_packages "${system_packages[@]}" ;;
     lint) install_lint ;;
     torch) install_torch ;;
+    assets) fetch_assets ;;
     oracle) install_torch && install_oracle ;;
-    *) echo "set-up: '$part' is not one of system, torch, oracle, lint" >&2 && exit 2 ;;
+    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, lint" >&2 && exit 2 ;;
   esac
 done

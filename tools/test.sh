@@ -30,7 +30,7 @@ if [[ ${1:-} == --full ]]; then
   selection=()
 fi
 
-phase set-up make --no-print-directory setup-oracle
+phase set-up make --no-print-directory setup-oracle setup-assets
 phase configure make --no-print-directory configure
 phase build make --no-print-directory compile
 status=0
