@@ -22,6 +22,7 @@ class Layer : public torch::nn::Module {
   virtual void initialize(const std::string& parameter, double range);
 };
 
+/// x Wᵀ + b.
 class LinearImpl : public Layer {
  public:
   LinearImpl(int64_t inputs, int64_t outputs, bool with_bias);
@@ -29,6 +30,7 @@ class LinearImpl : public Layer {
 
   at::Tensor weight, bias;  // [outputs, inputs], [outputs] or undefined
 };
+/// Shared ownership of a LinearImpl, as torch's own modules have it.
 TORCH_MODULE(Linear);
 
 /// GPT-2's form of a linear layer, whose weight is stored the other way round.
@@ -39,8 +41,10 @@ class Conv1DImpl : public Layer {
 
   at::Tensor weight, bias;  // [inputs, outputs], [outputs]
 };
+/// Shared ownership of a Conv1DImpl.
 TORCH_MODULE(Conv1D);
 
+/// A table with a row for each id. The row of `padding_index` gets no gradient, and is 0 when it is new.
 class EmbeddingImpl : public Layer {
  public:
   EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index);
@@ -52,8 +56,10 @@ class EmbeddingImpl : public Layer {
  private:
   int64_t padding_index_;  // -1 without one
 };
+/// Shared ownership of an EmbeddingImpl.
 TORCH_MODULE(Embedding);
 
+/// (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias.
 class LayerNormImpl : public Layer {
  public:
   LayerNormImpl(int64_t size, double eps, bool with_bias);
@@ -65,6 +71,7 @@ class LayerNormImpl : public Layer {
  private:
   double eps_;
 };
+/// Shared ownership of a LayerNormImpl.
 TORCH_MODULE(LayerNorm);
 
 /// x / sqrt(mean(x²) + eps) * weight, computed in float whatever the type of x.
@@ -79,6 +86,7 @@ class RMSNormImpl : public Layer {
  private:
   double eps_;
 };
+/// Shared ownership of an RMSNormImpl.
 TORCH_MODULE(RMSNorm);
 
 /// A part of a model. Its layers are registered under the paths that checkpoints use, such as "attention.self.query";

@@ -29,18 +29,21 @@ struct BaseModelOutput {
   at::Tensor last_hidden_state;   // [batch, length, hidden]
   at::Tensor pooler_output = {};  // [batch, hidden]; undefined where the model has no pooler
 };
+/// The tensors of an output, for what walks through all of them.
 inline auto tensor_fields(BaseModelOutput& output) { return std::tie(output.last_hidden_state, output.pooler_output); }
 
 struct SequenceClassifierOutput {
   at::Tensor loss;    // undefined without labels
   at::Tensor logits;  // [batch, labels]
 };
+/// The tensors of an output, for what walks through all of them.
 inline auto tensor_fields(SequenceClassifierOutput& output) { return std::tie(output.loss, output.logits); }
 
 struct CausalLMOutput {
   at::Tensor loss;    // undefined without labels
   at::Tensor logits;  // [batch, length, vocabulary]
 };
+/// The tensors of an output, for what walks through all of them.
 inline auto tensor_fields(CausalLMOutput& output) { return std::tie(output.loss, output.logits); }
 
 struct SaveOptions {

@@ -20,6 +20,7 @@ struct Rotation {
 at::Tensor rotate(const at::Tensor& x, const Rotation& rotation,
                   std::optional<at::ScalarType> precision = std::nullopt);
 
+/// The angles by which a model turns its queries and keys.
 class RotaryEmbedding {
  public:
   /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. Throws Error for a

@@ -21,6 +21,7 @@ class AlbertLayer : public Block {
   Linear inner_, output_;
 };
 
+/// The encoder, with a pooler.
 class AlbertModel : public BaseModel {
  public:
   explicit AlbertModel(const PretrainedConfig& config);
@@ -35,6 +36,7 @@ class AlbertModel : public BaseModel {
   Linear pooler_ = nullptr;
 };
 
+/// The encoder, and a linear classifier on its pooler.
 class AlbertForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit AlbertForSequenceClassification(const PretrainedConfig& config);

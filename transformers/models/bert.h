@@ -74,6 +74,7 @@ struct BertVariant {
   bool with_pooler = true;
 };
 
+/// The encoder, with a pooler.
 class BertModel : public BaseModel {
  public:
   explicit BertModel(const PretrainedConfig& config) : BertModel(config, BertConfig::from(config), {}) {}
@@ -92,6 +93,7 @@ class BertModel : public BaseModel {
   Linear pooler_ = nullptr;
 };
 
+/// The encoder, and a linear classifier on its pooler.
 class BertForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit BertForSequenceClassification(const PretrainedConfig& config);

@@ -21,6 +21,7 @@ class DebertaV2Embeddings : public Block {
   LayerNorm norm_ = nullptr;
 };
 
+/// BERT's layer with disentangled attention.
 class DebertaV2Layer : public BertFeedForward {
  public:
   explicit DebertaV2Layer(const DebertaV2Config& config);
@@ -50,6 +51,7 @@ class DebertaV2Convolution : public Block {
   LayerNorm norm_;
 };
 
+/// The encoder; without a pooler.
 class DebertaV2Model : public BaseModel {
  public:
   explicit DebertaV2Model(const PretrainedConfig& config);
@@ -66,6 +68,7 @@ class DebertaV2Model : public BaseModel {
   std::shared_ptr<DebertaV2Convolution> convolution_;
 };
 
+/// The encoder, and a pooler and a linear classifier on its first token.
 class DebertaV2ForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit DebertaV2ForSequenceClassification(const PretrainedConfig& config);

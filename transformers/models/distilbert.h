@@ -46,6 +46,7 @@ class DistilBertLayer : public Block {
   LayerNorm output_norm_;
 };
 
+/// The encoder; without a pooler.
 class DistilBertModel : public BaseModel {
  public:
   explicit DistilBertModel(const PretrainedConfig& config);
@@ -58,6 +59,7 @@ class DistilBertModel : public BaseModel {
   std::vector<std::shared_ptr<DistilBertLayer>> layers_;
 };
 
+/// The encoder, and a classifier with one hidden layer on its first token.
 class DistilBertForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit DistilBertForSequenceClassification(const PretrainedConfig& config);

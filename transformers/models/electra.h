@@ -7,11 +7,13 @@
 
 namespace transformers {
 
+/// The encoder; without a pooler.
 class ElectraModel : public BertModel {
  public:
   explicit ElectraModel(const PretrainedConfig& config);
 };
 
+/// The encoder, and a classifier with one hidden layer on its first token.
 class ElectraForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit ElectraForSequenceClassification(const PretrainedConfig& config);

@@ -20,6 +20,7 @@ struct GPT2Config {
   double residual_range() const;
 };
 
+/// Attention to what is before, with one projection for queries, keys and values.
 class GPT2Attention : public Block {
  public:
   GPT2Attention(const GPT2Config& config, int64_t layer);
@@ -32,6 +33,7 @@ class GPT2Attention : public Block {
   Conv1D query_key_value_, output_;
 };
 
+/// The feed-forward network.
 class GPT2MLP : public Block {
  public:
   explicit GPT2MLP(const GPT2Config& config);
@@ -44,6 +46,7 @@ class GPT2MLP : public Block {
   Conv1D inner_, output_;
 };
 
+/// Attention and the feed-forward network, each after a normalisation and added to its input.
 class GPT2Block : public Block {
  public:
   GPT2Block(const GPT2Config& config, int64_t layer);
@@ -56,6 +59,7 @@ class GPT2Block : public Block {
   std::shared_ptr<GPT2MLP> mlp_;
 };
 
+/// The decoder.
 class GPT2Model : public BaseModel {
  public:
   explicit GPT2Model(const PretrainedConfig& config);
@@ -72,11 +76,13 @@ class GPT2Model : public BaseModel {
   LayerNorm norm_ = nullptr;
 };
 
+/// The decoder, and a linear classifier on the last token of each text.
 class GPT2ForSequenceClassification : public DecoderForSequenceClassification {
  public:
   explicit GPT2ForSequenceClassification(const PretrainedConfig& config);
 };
 
+/// The decoder, predicting the next tokens.
 class GPT2LMHeadModel : public DecoderForCausalLM {
  public:
   explicit GPT2LMHeadModel(const PretrainedConfig& config);

@@ -55,6 +55,7 @@ class LlamaLayer : public Block {
   RMSNorm attention_norm_ = nullptr, feed_forward_norm_ = nullptr;
 };
 
+/// The decoder.
 class LlamaModel : public BaseModel {
  public:
   explicit LlamaModel(const PretrainedConfig& config) : LlamaModel(config, LlamaConfig::from(config)) {}
@@ -73,6 +74,7 @@ class LlamaModel : public BaseModel {
   RMSNorm norm_ = nullptr;
 };
 
+/// The decoder, and a linear classifier on the last token of each text.
 class LlamaForSequenceClassification : public DecoderForSequenceClassification {
  public:
   explicit LlamaForSequenceClassification(const PretrainedConfig& config)
@@ -80,6 +82,7 @@ class LlamaForSequenceClassification : public DecoderForSequenceClassification {
   LlamaForSequenceClassification(const PretrainedConfig& config, const LlamaConfig& sizes);
 };
 
+/// The decoder, predicting the next tokens.
 class LlamaForCausalLM : public DecoderForCausalLM {
  public:
   explicit LlamaForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, LlamaConfig::from(config)) {}

@@ -9,17 +9,20 @@ namespace transformers {
 /// The sizes that a configuration names, or those of Mistral.
 LlamaConfig mistral_config(const PretrainedConfig& config);
 
+/// The decoder.
 class MistralModel : public LlamaModel {
  public:
   explicit MistralModel(const PretrainedConfig& config) : LlamaModel(config, mistral_config(config)) {}
 };
 
+/// The decoder, and a linear classifier on the last token of each text.
 class MistralForSequenceClassification : public LlamaForSequenceClassification {
  public:
   explicit MistralForSequenceClassification(const PretrainedConfig& config)
       : LlamaForSequenceClassification(config, mistral_config(config)) {}
 };
 
+/// The decoder, predicting the next tokens.
 class MistralForCausalLM : public LlamaForCausalLM {
  public:
   explicit MistralForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, mistral_config(config)) {}

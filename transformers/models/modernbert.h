@@ -42,6 +42,7 @@ class ModernBertEmbeddings : public Block {
   LayerNorm norm_;
 };
 
+/// Attention with rotated queries and keys, and one projection for these and the values.
 class ModernBertAttention : public Block {
  public:
   explicit ModernBertAttention(const ModernBertConfig& config);
@@ -53,6 +54,7 @@ class ModernBertAttention : public Block {
   Linear query_key_value_, output_;
 };
 
+/// The gated feed-forward network.
 class ModernBertMLP : public Block {
  public:
   explicit ModernBertMLP(const ModernBertConfig& config);
@@ -79,6 +81,7 @@ class ModernBertLayer : public Block {
   std::shared_ptr<ModernBertMLP> mlp_;
 };
 
+/// The encoder; without a pooler.
 class ModernBertModel : public BaseModel {
  public:
   explicit ModernBertModel(const PretrainedConfig& config);
@@ -107,6 +110,7 @@ class ModernBertPredictionHead : public Block {
   LayerNorm norm_;
 };
 
+/// The encoder, and a head and a linear classifier on the first token or on the mean of all.
 class ModernBertForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit ModernBertForSequenceClassification(const PretrainedConfig& config);

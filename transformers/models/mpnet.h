@@ -33,6 +33,7 @@ class MPNetLayer : public BertFeedForward {
   LayerNorm attention_norm_;
 };
 
+/// The encoder, with a pooler unless that is not wanted.
 class MPNetModel : public BaseModel {
  public:
   explicit MPNetModel(const PretrainedConfig& config, bool with_pooler = true);
@@ -47,6 +48,7 @@ class MPNetModel : public BaseModel {
   Linear pooler_ = nullptr;
 };
 
+/// The encoder, and a classifier with one hidden layer on its first token.
 class MPNetForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit MPNetForSequenceClassification(const PretrainedConfig& config);

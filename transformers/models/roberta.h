@@ -15,11 +15,13 @@ struct RobertaFamily {
   bool classifier_first = false;  // whether the classifier comes before the model in the order of parameters
 };
 
+/// The encoder, with a pooler unless that is not wanted.
 class RobertaModel : public BertModel {
  public:
   explicit RobertaModel(const PretrainedConfig& config, const RobertaFamily& family = {}, bool with_pooler = true);
 };
 
+/// The encoder, and a classifier with one hidden layer on its first token.
 class RobertaForSequenceClassification : public SequenceClassificationModel {
  public:
   explicit RobertaForSequenceClassification(const PretrainedConfig& config, const RobertaFamily& family = {});
