@@ -22,6 +22,7 @@ void make_quick(TextArguments& arguments) {
   arguments.eval.file = ".assets/demo/sms_eval.tsv";
   arguments.eval.num_rows = 500;
   arguments.num_epochs = 1;
+  arguments.learning_rate = 1e-4;
 }
 
 void add_options(CLI::App& app, TextArguments& arguments) {
