@@ -1,15 +1,15 @@
 """Writes to standard output what the `tokenizers` package makes of texts, for parity_test.cpp to compare with.
 
-    oracle.py TOKENIZER_JSON NUM_REAL NUM_ADVERSARIAL
+    oracle.py NUM_REAL NUM_ADVERSARIAL TOKENIZER_JSON...
 
-The stream is a sequence of records, each begun by a letter; numbers are 32-bit and little-endian, texts are UTF-8 after
+For each tokenizer the stream has a sequence of records, each begun by a letter; numbers are 32-bit and little-endian, texts are UTF-8 after
 their length:
 
   S settings              JSON: add_special_tokens, truncation and padding as a tokenizer.json has them
   E number of texts, texts, number of encodings (the first and its overflowing windows), encodings,
     decoded text without and with special tokens
   D number of ids, ids, decoded text without and with special tokens
-  X the end
+  X the end of this tokenizer
 """
 
 import array
@@ -106,12 +106,8 @@ def write_random_ids(stream, tokenizer, count):
         write_decoded(stream, tokenizer, ids)
 
 
-def main():
-    path, num_real, num_adversarial = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+def write_tokenizer(stream, path, real, num_adversarial):
     tokenizer = tokenizers.Tokenizer.from_file(path)
-    stream = Stream(sys.stdout.buffer)
-
-    real = real_texts(num_real)
     words = sorted({word for text in real[:200] for word in text.split()})
     added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
     texts = real + adversarial_texts(num_adversarial, words, added, every_code_point=num_adversarial >= FULL_COUNT)
@@ -131,10 +127,18 @@ def main():
         configure(tokenizer, windows, {"direction": direction, "pad_to_multiple_of": 8, **pad})
         write_encodings(stream, tokenizer, short[::40], True)
         configure(tokenizer, windows, {"direction": direction, "length": 24, **pad})
-        write_encodings(stream, tokenizer, pairs[::3], True)
+        # The windows of both texts are combined, so these texts are shorter still.
+        write_encodings(stream, tokenizer, [(a[:50], b[:50]) for a, b in pairs[::3]], True)
     configure(tokenizer, None, None)
     write_random_ids(stream, tokenizer, len(texts) // 10)
     stream.tag(b"X")
+
+
+def main():
+    num_real, num_adversarial, *paths = sys.argv[1:]
+    stream, real = Stream(sys.stdout.buffer), real_texts(int(num_real))
+    for path in paths:
+        write_tokenizer(stream, path, real, int(num_adversarial))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 // What oracle.py writes, read from a pipe while it works.
 
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -18,6 +17,7 @@ class OracleStream {
  public:
   explicit OracleStream(const std::string& command) : command_(command), pipe_(popen(command.c_str(), "r")) {
     if (pipe_ == nullptr) accelerate::fail("cannot start: ", command);
+    setvbuf(pipe_, nullptr, _IOFBF, 1 << 20);
   }
   OracleStream(const OracleStream&) = delete;
   OracleStream& operator=(const OracleStream&) = delete;
