@@ -1,7 +1,7 @@
 """Runs the two sides of a benchmark in turn and says how many times better ours is.
 
 A side is a command that prints one line of JSON: `work` (steps, samples), `wall_seconds` and `cpu_seconds` for it,
-`losses` by which both sides prove that they computed the same, and `resident_bytes`. Sides of several ranks are started
+`losses` by which both sides prove that they computed the same, `resident_bytes` and `peak_bytes`. Sides of several ranks are started
 together, with the variables that torchrun sets.
 """
 
@@ -33,6 +33,7 @@ class Run:
     cpu: float
     resident: float
     losses: list
+    peak: float  # the most memory that a rank ever had
     foreign: float  # share of the machine's CPU that was used by others meanwhile
 
 
@@ -103,6 +104,7 @@ def run_side(command, num_processes=1):
         cpu=sum(result["cpu_seconds"] for result in results),
         resident=statistics.mean(result["resident_bytes"] for result in results),
         losses=[loss for result in results for loss in result["losses"]],
+        peak=max(result["peak_bytes"] for result in results),
         foreign=max(0.0, foreign / machine),
     )
 

@@ -50,6 +50,18 @@ def mebibytes(run):
     return run.resident / 2**20
 
 
+def peak_mebibytes(run):
+    return run.peak / 2**20
+
+
+def milliseconds(run):
+    return run.wall / run.work * 1e3
+
+
+def whole_milliseconds(run):
+    return run.wall * 1e3
+
+
 def megabytes_per_second(run):
     return run.work / 1e6 / run.wall
 
@@ -120,6 +132,31 @@ def tokenizer_row(model, asset, threads):
     )
 
 
+def fine_tuning_row(name, peer_name, peer_options=(), **more):
+    return Row(
+        name=name,
+        peer_name=peer_name,
+        unit="samples/s",
+        ours=lambda quick: program("fine_tuning", "--checkpoint", texts.fetch("minilm")),
+        peer=lambda quick: script("fine_tuning", "--checkpoint", texts.fetch("minilm"), *peer_options),
+        value=samples_per_second,
+        higher_is_better=True,
+        **more,
+    )
+
+
+def loading_row(name, unit, value, checkpoint, option, target):
+    return Row(
+        name=name,
+        peer_name="Transformers",
+        unit=unit,
+        ours=lambda quick: program("fine_tuning", "--checkpoint", checkpoint(), option),
+        peer=lambda quick: script("fine_tuning", "--checkpoint", checkpoint(), option),
+        value=value,
+        target=target,
+    )
+
+
 def bare(quick):
     return program("training_step", "--bare", *step_counts(quick))
 
@@ -151,4 +188,10 @@ ROWS = [
         for model, asset in (("WordPiece", "minilm"), ("byte-level BPE", "gpt2"), ("Unigram", "t5"))
         for threads in (1, 2)
     ),
+    fine_tuning_row("fine-tuning MiniLM, 1 process", "Accelerate", target=1.4),
+    fine_tuning_row("fine-tuning MiniLM, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), target=1),
+    fine_tuning_row("fine-tuning MiniLM, 2 processes", "Accelerate", num_processes=2),
+    loading_row("from_pretrained of 440 MB", "ms", milliseconds, texts.bert_base, "--load", target=5),
+    loading_row("memory at most, loading 440 MB", "MiB", peak_mebibytes, texts.bert_base, "--load", target=1),
+    loading_row("start to first training step", "ms", whole_milliseconds, lambda: texts.fetch("minilm"), "--first_step", target=5),
 ]

@@ -3,6 +3,7 @@
 // What every C++ side of a benchmark shares: arguments, clocks, and one line of JSON as the result, which measure.py
 // reads.
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -68,13 +69,17 @@ inline int64_t resident_bytes() {
   return resident_pages * sysconf(_SC_PAGESIZE);
 }
 
+/// The most that was ever resident.
+inline int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
 /// Ends a side. `losses` prove that both sides computed the same.
 inline void report(int64_t work, double wall_seconds, double cpu_seconds, const std::vector<double>& losses) {
-  nlohmann::json line = {{"work", work},
-                         {"wall_seconds", wall_seconds},
-                         {"cpu_seconds", cpu_seconds},
-                         {"losses", losses},
-                         {"resident_bytes", resident_bytes()}};
+  nlohmann::json line = {{"work", work},     {"wall_seconds", wall_seconds},       {"cpu_seconds", cpu_seconds},
+                         {"losses", losses}, {"resident_bytes", resident_bytes()}, {"peak_bytes", peak_bytes()}};
   std::cout << line << std::endl;
 }
 

@@ -1,4 +1,4 @@
-"""Real files for benchmarks: what tools/fetch_assets.py brings, and texts as lines that both sides can read."""
+"""Files for benchmarks: what tools/fetch_assets.py brings, texts as lines that both sides can read, and a large checkpoint."""
 
 import csv
 import pathlib
@@ -12,6 +12,15 @@ def fetch(asset):
     """The folder of an asset, fetched unless it is there."""
     subprocess.run([sys.executable, ROOT / "tools/fetch_assets.py", asset], check=True, stdout=sys.stderr)
     return ROOT / ".assets" / asset
+
+
+def bert_base():
+    """A checkpoint of 440 MB: BERT in its usual size, with random weights."""
+    path = ROOT / "build/bert_base"
+    if not (path / "model.safetensors").exists():
+        make = "import sys, transformers as t; t.BertModel(t.BertConfig()).save_pretrained(sys.argv[1])"
+        subprocess.run([sys.executable, "-c", make, path], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
+    return path
 
 
 def real_texts(megabytes):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import time
 
 
@@ -34,6 +35,11 @@ class Stopwatch:
         return {"wall_seconds": time.perf_counter() - self.wall, "cpu_seconds": cpu_seconds() - self.cpu}
 
 
+def peak_bytes():
+    """The most that was ever resident."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def report(**result):
     """Ends a side: the driver reads this line."""
-    print(json.dumps(result | {"resident_bytes": resident_bytes()}), flush=True)
+    print(json.dumps(result | {"resident_bytes": resident_bytes(), "peak_bytes": peak_bytes()}), flush=True)
