@@ -11,29 +11,16 @@
 #include "cli/checkup.h"
 #include "cli/completion_command.h"
 #include "cli/man_pages_command.h"
-#include "tests/support/program.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/cli/command_run.h"
 
 using namespace accelerate;
 using namespace accelerate::cli;
-using accelerate::tests::Program;
+using accelerate::tests::run;
 using accelerate::tests::TemporaryDirectory;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Result {
-  int exit_code = -1;
-  std::string output = {};
-  std::string errors = {};
-};
-
-Result run(const std::vector<std::string>& command, const std::vector<EnvironmentVariable>& environment = {}) {
-  Program program(command, environment);
-  int exit_code = program.wait(60s);
-  return {exit_code, program.output(), program.errors()};
-}
 
 const std::string kBin = fs::path(ACCELERATE_COMMAND).parent_path().string();
 

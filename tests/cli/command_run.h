@@ -1,10 +1,9 @@
 #pragma once
 
-// The command `accelerate` as a user runs it, and files for it to meet.
-
-#include <stdlib.h>
+// The command `accelerate` as a user runs it.
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,46 +11,32 @@
 #include <vector>
 
 #include "tests/support/program.h"
+#include "tests/support/temporary_directory.h"
 
 namespace accelerate::tests {
 
+/// How a program ended, and what it wrote.
+struct Result {
+  int exit_code = -1;
+  std::string output = {};
+  std::string errors = {};
+};
+
+/// Any command, run to its end.
+inline Result run(const std::vector<std::string>& command, const std::vector<EnvironmentVariable>& environment = {},
+                  std::chrono::seconds limit = std::chrono::seconds(60)) {
+  Program program(command, environment);
+  int exit_code = program.wait(limit);
+  return {exit_code, program.output(), program.errors()};
+}
+
 /// `accelerate` with these words, run to its end. A configuration of the user who runs the tests is not seen.
-struct Run {
+struct Run : Result {
   explicit Run(std::vector<std::string> words, std::vector<EnvironmentVariable> environment = {}) {
     words.insert(words.begin(), ACCELERATE_COMMAND);
     environment.insert(environment.begin(), {"HF_HOME", "/nowhere"});
-    Program program(words, environment);
-    exit_code = program.wait(std::chrono::seconds(120));
-    output = program.output();
-    errors = program.errors();
+    Result::operator=(run(words, environment, std::chrono::seconds(120)));
   }
-  int exit_code;
-  std::string output;
-  std::string errors;
-};
-
-/// A directory that goes away with the object.
-class Directory {
- public:
-  Directory() {
-    char pattern[] = "/tmp/command_test_XXXXXX";
-    path_ = mkdtemp(pattern);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() { std::filesystem::remove_all(path_); }
-
-  const std::filesystem::path& path() const { return path_; }
-
-  /// Writes a file and returns its path.
-  std::string write(const std::string& name, const std::string& text) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 inline std::string text_of(const std::filesystem::path& path) {

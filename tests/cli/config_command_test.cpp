@@ -7,29 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/config/launch_config.h"
-#include "tests/support/program.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/cli/command_run.h"
 #include "tests/support/time_limit.h"
 
 using namespace accelerate;
 using accelerate::tests::Program;
+using accelerate::tests::Result;
+using accelerate::tests::run;
 using accelerate::tests::TemporaryDirectory;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Result {
-  int exit_code = -1;
-  std::string output = {};
-  std::string errors = {};
-};
-
-Result run(const std::vector<std::string>& command, const std::vector<EnvironmentVariable>& environment = {}) {
-  Program program(command, environment);
-  int exit_code = program.wait(60s);
-  return {exit_code, program.output(), program.errors()};
-}
 
 /// `accelerate` with these words.
 Result accelerate_with(std::vector<std::string> words, const std::vector<EnvironmentVariable>& environment = {}) {

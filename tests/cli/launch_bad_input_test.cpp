@@ -109,7 +109,7 @@ TEST_CASE("values that cannot be meant are refused with those that can") {
 }
 
 TEST_CASE("programs, files and ports that are not there are named") {
-  tests::Directory directory;
+  tests::TemporaryDirectory directory;
   auto plain = directory.write("plain", "text");
   auto broken = directory.write("broken", "neither program nor script");
   std::filesystem::permissions(broken, std::filesystem::perms::owner_all);

@@ -62,7 +62,7 @@ TEST_CASE("the exit code is the failing rank's, and the message names it") {
 }
 
 TEST_CASE("a flag comes before the environment, that before the configuration, and --show_config tells") {
-  tests::Directory directory;
+  tests::TemporaryDirectory directory;
   auto config = directory.write(
       "config.yaml",
       "distributed_type: MULTI_CPU\nnum_processes: 3\nmixed_precision: bf16\nuse_cpu: true\ndebug: true\n");
@@ -84,7 +84,7 @@ TEST_CASE("a flag comes before the environment, that before the configuration, a
 }
 
 TEST_CASE("the default configuration is found through HF_HOME, and --cpu leaves it aside") {
-  tests::Directory directory;
+  tests::TemporaryDirectory directory;
   directory.write("accelerate/default_config.yaml", "distributed_type: MULTI_CPU\nnum_processes: 3\nuse_cpu: true\n");
   std::vector<EnvironmentVariable> home = {{"HF_HOME", directory.path().string()}};
   CHECK(Run({"launch", "sh", "-c", "echo $WORLD_SIZE"}, home).output == "3\n3\n3\n");
@@ -104,7 +104,7 @@ TEST_CASE("values arrive byte for byte, and no shell sees them") {
 }
 
 TEST_CASE("logs go to a directory per rank, with a link to the latest") {
-  tests::Directory directory;
+  tests::TemporaryDirectory directory;
   auto logs = directory.path() / "logs";
   auto script = "echo out $RANK; echo err $RANK >&2";
   auto run =

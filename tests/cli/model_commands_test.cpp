@@ -11,12 +11,12 @@
 #include "cli/byte_size.h"
 #include "cli/model_tensors.h"
 #include "cli/table.h"
-#include "tests/support/program.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/cli/command_run.h"
 
 using namespace accelerate;
 using namespace accelerate::cli;
-using accelerate::tests::Program;
+using accelerate::tests::Result;
+using accelerate::tests::run;
 using accelerate::tests::TemporaryDirectory;
 using nlohmann::json;
 using namespace std::chrono_literals;
@@ -24,26 +24,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Result {
-  int exit_code = -1;
-  std::string output = {};
-  std::string errors = {};
-};
-
-Result run(const std::vector<std::string>& command) {
-  Program program(command);
-  int exit_code = program.wait(120s);
-  return {exit_code, program.output(), program.errors()};
-}
-
 Result accelerate_with(std::vector<std::string> words) {
   words.insert(words.begin(), ACCELERATE_COMMAND);
-  return run(words);
+  return run(words, {}, 120s);
 }
 
 void run_python(const char* script, const fs::path& directory) {
   REQUIRE_MESSAGE(fs::exists(ACCELERATE_ORACLE_PYTHON), ACCELERATE_ORACLE_PYTHON " is missing; make build sets it up");
-  auto result = run({ACCELERATE_ORACLE_PYTHON, "-c", script, directory.string()});
+  auto result = run({ACCELERATE_ORACLE_PYTHON, "-c", script, directory.string()}, {}, 120s);
   REQUIRE_MESSAGE(result.exit_code == 0, result.errors);
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("ranks have the time to end that they are given, and a second request 
 
 TEST_CASE("nothing of a job is alive two seconds after its launcher was killed, whenever that was") {
   std::mt19937 random(1);
-  tests::Directory temporary;
+  tests::TemporaryDirectory temporary;
   int started = 0;
   for (int i = 0; i < fault_count(); ++i) {
     auto mark = unique_mark();
@@ -142,7 +142,7 @@ TEST_CASE("the rank that was killed is blamed, not those that missed it") {
     while kill -0 $(cat $NOTES/0) $(cat $NOTES/1) $(cat $NOTES/2) $(cat $NOTES/3) 2>/dev/null; do sleep 0.005; done
     echo lost a peer >&2; exit 1)";
   for (int i = 0; i < fault_count(); ++i) {
-    tests::Directory notes;
+    tests::TemporaryDirectory notes;
     Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", script}, {{"NOTES", notes.path().string()}});
     REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 4; }, 20s));
     int victim = std::uniform_int_distribution<int>(0, 3)(random);
@@ -165,7 +165,7 @@ TEST_CASE("a crash in native code is told with its place in the program") {
            {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:22"}},
            {"overflow", 139, {"Segmentation fault", "overflow"}},
        }) {
-    tests::Directory logs;
+    tests::TemporaryDirectory logs;
     auto script = std::string("[ $RANK = 1 ] && exec ") + CRASHING_PROGRAM + " " + way + "; sleep 60";
     // Sanitizers would report a crash themselves, in their own words.
     auto leave_signals = "handle_segv=0:handle_sigbus=0:handle_abort=0:use_sigaltstack=0";
@@ -184,7 +184,7 @@ TEST_CASE("a crash in native code is told with its place in the program") {
 }
 
 TEST_CASE("a job leaves no temporary files, however it ends") {
-  tests::Directory temporary;
+  tests::TemporaryDirectory temporary;
   std::vector<EnvironmentVariable> environment = {{"TMPDIR", temporary.path().string()}};
   for (auto script : {"exit 0", "exit 3", "kill -SEGV $$"}) {
     Run({"launch", "-n", "2", "sh", "-c", script}, environment);

@@ -1,24 +1,22 @@
 #include "accelerate/launch/cpp_program.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <fstream>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/scope.h"
 #include "accelerate/launch/capture.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
 namespace fs = std::filesystem;
 
 TEST_CASE("a source file is compiled once, and again when it or what it includes has changed") {
-  char pattern[] = "/tmp/cpp_program_XXXXXX";
-  fs::path root = mkdtemp(pattern);
-  ScopeExit clean([&] { fs::remove_all(root); });
+  tests::TemporaryDirectory directory;
+  const auto& root = directory.path();
   auto source = (root / "train.cpp").string();
   auto write = [](const fs::path& path, const std::string& text) { std::ofstream(path) << text; };
   write(root / "answer.h", "inline int answer() { return 3; }\n");

@@ -2,14 +2,14 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
+
+#include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
@@ -19,22 +19,10 @@ namespace {
 
 /// A file that stands for the console.
 struct Console {
-  Console() {
-    char pattern[] = "/tmp/console_XXXXXX";
-    directory = mkdtemp(pattern);
-    fd = open((directory / "console").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  }
-  ~Console() {
-    close(fd);
-    fs::remove_all(directory);
-  }
-  std::string read(const std::string& name = "console") const {
-    std::ifstream file(directory / name);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  fs::path directory;
+  Console() { fd = open((directory.path() / "console").c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600); }
+  ~Console() { close(fd); }
+  std::string read(const std::string& name = "console") const { return directory.read(name); }
+  tests::TemporaryDirectory directory;
   int fd;
 };
 
@@ -88,7 +76,7 @@ TEST_CASE("lines of ranks that write at the same time are whole, complete and in
 TEST_CASE("a prefix stands before each line on the console and not in the file") {
   Console console;
   RankOutput output;
-  auto file = (console.directory / "stdout.log").string();
+  auto file = (console.directory.path() / "stdout.log").string();
   int fd = output.open({.console = console.fd, .file = file, .prefix = "[default0]:"});
   put(fd, "one\ntwo\nno end");
   output.start();
@@ -101,7 +89,7 @@ TEST_CASE("a prefix stands before each line on the console and not in the file")
 TEST_CASE("a stream that is redirected is not on the console, but its last lines are known") {
   Console console;
   RankOutput output;
-  int fd = output.open({.local_rank = 1, .file = (console.directory / "stderr.log").string()});
+  int fd = output.open({.local_rank = 1, .file = (console.directory.path() / "stderr.log").string()});
   put(fd, "one\ntwo\nthree\n");
   output.start();
   output.finish();

@@ -1,11 +1,8 @@
 #include "accelerate/launch/supervisor.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <fstream>
-
-#include "accelerate/base/scope.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
@@ -18,22 +15,14 @@ using Clock = std::chrono::steady_clock;
 
 /// Ranks that are lines of shell, in a directory of their own.
 struct Job {
-  Job() {
-    char pattern[] = "/tmp/supervised_XXXXXX";
-    directory = mkdtemp(pattern);
-  }
-  ~Job() {
-    ranks.clear();
-    fs::remove_all(directory);
-  }
   void start(const std::string& script) {
     ChildProcess::Setup setup;
-    setup.environment = {"NOTES=" + directory.string(), "PATH=/usr/bin:/bin"};
+    setup.environment = {"NOTES=" + directory.path().string(), "PATH=/usr/bin:/bin"};
     setup.signal_mask = signals.original_mask();
     int number = static_cast<int>(ranks.size());
     ranks.push_back({number, std::make_unique<ChildProcess>(Command{"/bin/sh", {"sh", "-c", script}}, setup)});
   }
-  fs::path directory;
+  tests::TemporaryDirectory directory;  // first, so that it outlives the ranks
   SignalWatch signals;
   std::vector<Rank> ranks;
 };
@@ -57,7 +46,7 @@ TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
 TEST_CASE("a second request to stop kills at once") {
   Job job;
   job.start("trap '' INT; echo ready > $NOTES/ready; while true; do sleep 1; done");
-  while (!fs::exists(job.directory / "ready")) usleep(1000);
+  while (!fs::exists(job.directory.path() / "ready")) usleep(1000);
   kill(getpid(), SIGINT);
   pid_t sender = fork();  // a second request once the first one has been taken
   if (sender == 0) {

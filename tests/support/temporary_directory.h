@@ -24,8 +24,9 @@ class TemporaryDirectory {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Writes a file and returns its path.
+  /// Writes a file, makes the directories on the way to it, and returns its path.
   std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << text;
     return (path_ / name).string();
   }
