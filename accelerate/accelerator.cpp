@@ -17,6 +17,17 @@ precision::MixedPrecision choose_precision(const AcceleratorOptions& options) {
   return name && !name->empty() ? precision::parse_mixed_precision(*name) : precision::MixedPrecision::No;
 }
 
+ProjectConfiguration choose_project(const AcceleratorOptions& options) {
+  auto project = options.project_config;
+  if (!options.project_dir.empty() && !project.project_dir.empty() && options.project_dir != project.project_dir) {
+    fail("project_dir is ", options.project_dir, " and project_config.project_dir is ", project.project_dir,
+         "; set one of them");
+  }
+  if (project.project_dir.empty()) project.project_dir = options.project_dir;
+  if (project.logging_dir.empty()) project.logging_dir = project.project_dir;
+  return project;
+}
+
 int64_t choose_accumulation_steps(const AcceleratorOptions& options) {
   const auto& plugin = options.gradient_accumulation_plugin;
   if (options.gradient_accumulation_steps && plugin.num_steps) {
@@ -50,6 +61,7 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
 Accelerator::Accelerator(const AcceleratorOptions& options)
     : PartialState({.cpu = options.cpu, .timeout = options.timeout}),
       options_(options),
+      project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)) {
   if (options.cpu && !device().is_cpu()) {
     fail("cpu is true, but this process already joined its job with the device ", device(),

@@ -202,6 +202,9 @@ class Accelerator : public comm::PartialState {
   void set_gradient_accumulation_steps(int64_t num_steps);
   const std::shared_ptr<GradientState>& gradient_state() const { return gradient_state_; }
 
+  /// Where the run keeps its checkpoints and logs; logging_dir is filled in.
+  const ProjectConfiguration& project_configuration() const { return project_configuration_; }
+
   /// Whether the batch being worked on is its loader's last, and how many of its samples over all ranks are not
   /// repeats.
   bool end_of_dataloader() const { return active_loaders_->end_of_dataloader(); }
@@ -244,6 +247,7 @@ class Accelerator : public comm::PartialState {
   }
 
   AcceleratorOptions options_;
+  ProjectConfiguration project_configuration_;
   precision::MixedPrecision mixed_precision_;
   std::shared_ptr<precision::GradScaler> scaler_;
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();

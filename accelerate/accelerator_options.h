@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "accelerate/precision/autocast.h"
 #include "accelerate/precision/grad_scaler.h"
 #include "accelerate/precision/mixed_precision.h"
+#include "accelerate/project_configuration.h"
 
 namespace accelerate {
 
@@ -33,6 +35,8 @@ struct AcceleratorOptions {
   bool step_scheduler_with_optimizer = true;           // schedulers advance once per process and optimizer step
   bool fused_optimizers = true;                        // AdamW, Adam and SGD step through libtorch's fused kernels
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
+  std::filesystem::path project_dir = {};              // short for project_config.project_dir
+  ProjectConfiguration project_config = {};
   DistributedDataParallelKwargs distributed_data_parallel = {};
   GradScalerKwargs grad_scaler = {};
   AutocastKwargs autocast = {};
