@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
-  libonig-dev zlib1g-dev python3 python3-venv tmux iproute2 openmpi-bin dataset-fashion-mnist)
+  libonig-dev libxxhash-dev zlib1g-dev python3 python3-venv tmux strace iproute2 openmpi-bin dataset-fashion-mnist)
 torch_version=$(sed -n 's/^set(ACCELERATE_TORCH_VERSION \(.*\))$/\1/p' cmake/AccelerateTorch.cmake)
 
 install_packages() {

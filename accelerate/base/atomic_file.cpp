@@ -1,0 +1,69 @@
+#include "accelerate/base/atomic_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace accelerate {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The directory that a path is in, never empty.
+fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+/// The file behind a link: renaming onto the link itself would leave the file as it was.
+fs::path target_of(const fs::path& path) {
+  std::error_code error;
+  auto target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+  return error ? path : target;
+}
+
+bool is_a_directory(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(const fs::path& path)
+    : path_(target_of(path)),
+      temporary_(parent_of(path_) / ("." + path_.filename().string() + ".unfinished-" + std::to_string(getpid()))) {
+  file_.emplace(File::create(temporary_));
+  struct stat before{};
+  if (stat(path_.c_str(), &before) == 0) fchmod(file_->descriptor(), before.st_mode & 07777);  // as far as modes exist
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_) unlink(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  file_->flush_to_disk();
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail_for_file(path_, "replaced");
+  file_.reset();
+  sync_directory(parent_of(path_));
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.append(content);
+  file.commit();
+}
+
+void make_directories(const fs::path& path) {
+  if (path.empty() || is_a_directory(path)) return;
+  make_directories(path.parent_path());
+  if (mkdir(path.c_str(), 0777) != 0) {
+    if (errno == EEXIST && is_a_directory(path)) return;  // another process was faster
+    fail_for_file(path, "created");
+  }
+  sync_directory(parent_of(path));
+}
+
+void sync_directory(const fs::path& path) { File::open_directory(path).flush_to_disk(); }
+
+}  // namespace accelerate

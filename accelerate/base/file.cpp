@@ -1,0 +1,116 @@
+#include "accelerate/base/file.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// " (1.5 MB are free there)", or nothing when the system does not say. The path itself need not be there.
+std::string free_space_at(fs::path path) {
+  struct statvfs status{};
+  while (statvfs(path.empty() ? "." : path.c_str(), &status) != 0) {
+    if (path.empty() || path == path.root_path()) return "";
+    path = path.parent_path();
+  }
+  auto kilobytes = static_cast<uint64_t>(status.f_bavail) * status.f_frsize / 1000;
+  return " (" + std::to_string(kilobytes / 1000) + "." + std::to_string(kilobytes / 100 % 10) + " MB are free there)";
+}
+
+std::string remedy_for(int error, const fs::path& path) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return free_space_at(path) + "; make room, or choose a directory on another disk";
+    case EFBIG:
+      return "; the limit on the size of a file is too low, raise it with ulimit -f";
+    case EACCES:
+    case EPERM:
+      return "; give user " + std::to_string(geteuid()) + " the permission, or choose another directory";
+    case EROFS:
+      return "; choose a directory on a file system that can be written to";
+    case EBUSY:
+      return "; it is a mount point, choose a directory below it";
+    case EXDEV:
+      return "; it is on another file system than the directory beside it, choose a directory below it";
+    case EMFILE:
+    case ENFILE:
+      return "; raise the limit on open files with ulimit -n";
+    case EIO:
+      return "; the disk or the connection to it fails, the system's log (dmesg) says more";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void fail_for_file(const fs::path& path, std::string_view action, int error) {
+  fail(path.string(), ": cannot be ", action, ": ", std::strerror(error), remedy_for(error, path));
+}
+
+void report_file_size_limit() {
+  struct sigaction action{};
+  sigaction(SIGXFSZ, nullptr, &action);
+  if (action.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);
+}
+
+File File::open(const fs::path& path) { return File(path, O_RDONLY, "opened"); }
+File File::create(const fs::path& path) { return File(path, O_WRONLY | O_CREAT | O_TRUNC, "created"); }
+File File::open_directory(const fs::path& path) { return File(path, O_RDONLY | O_DIRECTORY, "opened"); }
+
+File::File(const fs::path& path, int flags, std::string_view action)
+    : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+  if (descriptor_ < 0) fail_for_file(path, action);
+}
+
+File::File(File&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+File::~File() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void File::read_at(uint64_t position, char* bytes, size_t size) const {
+  while (size > 0) {
+    auto done = pread(descriptor_, bytes, size, static_cast<off_t>(position));
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail_for_file(path_, "read");
+    if (done == 0) fail(path_.string(), ": ends at byte ", position, ", where more was expected");
+    bytes += done;
+    position += static_cast<uint64_t>(done);
+    size -= static_cast<size_t>(done);
+  }
+}
+
+void File::append(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    auto done = write(descriptor_, bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) fail_for_file(path_, "written");
+    bytes.remove_prefix(static_cast<size_t>(done));
+  }
+}
+
+void File::flush_to_disk() const {
+  if (fsync(descriptor_) != 0) fail_for_file(path_, "written to the disk");
+}
+
+uint64_t File::bytes() const {
+  struct stat status{};
+  if (fstat(descriptor_, &status) != 0) fail_for_file(path_, "read");
+  return static_cast<uint64_t>(status.st_size);
+}
+
+}  // namespace accelerate

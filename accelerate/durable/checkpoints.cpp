@@ -1,0 +1,80 @@
+#include "accelerate/durable/checkpoints.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/durable/verify.h"
+
+namespace accelerate::durable {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint_";
+
+std::optional<int64_t> number_in(const std::string& name) {
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
+  bool is_number =
+      error == std::errc() && end == name.data() + name.size() && checkpoint_name(number) == name && number >= 0;
+  return is_number ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+std::string checkpoint_name(int64_t number) { return std::string(kPrefix) + std::to_string(number); }
+
+std::vector<NumberedCheckpoint> list_checkpoints(const fs::path& directory) {
+  std::vector<NumberedCheckpoint> checkpoints;
+  if (!fs::is_directory(directory)) return checkpoints;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    auto number = number_in(entry.path().filename().string());
+    if (number) checkpoints.push_back({.number = *number, .path = entry.path()});
+  }
+  std::sort(checkpoints.begin(), checkpoints.end(),
+            [](const auto& one, const auto& other) { return one.number < other.number; });
+  return checkpoints;
+}
+
+std::optional<NumberedCheckpoint> newest_checkpoint(const fs::path& directory) {
+  auto checkpoints = list_checkpoints(directory);
+  for (auto checkpoint = checkpoints.rbegin(); checkpoint != checkpoints.rend(); ++checkpoint) {
+    if (is_complete(checkpoint->path)) return *checkpoint;
+    get_logger("accelerate.durable").warning(checkpoint->path.string() + ": is not complete and passed over");
+  }
+  return std::nullopt;
+}
+
+CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
+    : directory_(fs::absolute(directory)), workplace_(Workplace::for_directories_below(directory)) {}
+
+int64_t CheckpointDirectory::next_number() const {
+  auto checkpoints = list_checkpoints(directory_);
+  return checkpoints.empty() ? 0 : checkpoints.back().number + 1;
+}
+
+Stage CheckpointDirectory::stage(int64_t number) const {
+  auto name = checkpoint_name(number);
+  if (fs::exists(workplace_->target(name))) {
+    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number());
+  }
+  return Stage(workplace_, name);
+}
+
+int64_t CheckpointDirectory::prune(int64_t total_limit) const {
+  auto checkpoints = list_checkpoints(directory_);
+  std::erase_if(checkpoints, [](const auto& checkpoint) { return !is_complete(checkpoint.path); });
+  int64_t removed = 0;
+  for (; std::ssize(checkpoints) - removed > total_limit; ++removed) {
+    workplace_->remove(checkpoint_name(checkpoints[static_cast<size_t>(removed)].number));
+  }
+  return removed;
+}
+
+}  // namespace accelerate::durable

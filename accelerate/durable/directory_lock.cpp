@@ -1,0 +1,86 @@
+#include "accelerate/durable/directory_lock.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/file.h"
+#include "accelerate/base/log.h"
+
+namespace accelerate::durable {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string this_process() {
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  gethostname(host.data(), host.size() - 1);
+  return "process " + std::to_string(getpid()) + " on " + host.data();
+}
+
+/// What the holder of a lock has written into it.
+std::string holder_in(int descriptor) {
+  std::array<char, 512> text{};
+  auto size = pread(descriptor, text.data(), text.size(), 0);
+  return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "another process";
+}
+
+bool is_at(int descriptor, const fs::path& path) {
+  struct stat open{}, named{};
+  return fstat(descriptor, &open) == 0 && stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+DirectoryLock::DirectoryLock(fs::path directory, const fs::path& subject)
+    : directory_(std::move(directory)), file_(directory_ / "lock") {
+  while (!try_once(subject)) {
+  }
+}
+
+/// False when the directory went away meanwhile, because whoever had the lock has just ended.
+bool DirectoryLock::try_once(const fs::path& subject) {
+  if (mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) fail_for_file(directory_, "created");
+  int descriptor = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0 && errno == ENOENT) return false;
+  if (descriptor < 0) fail_for_file(file_, "created");
+  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    int error = errno;
+    if (error == EWOULDBLOCK) {
+      auto holder = holder_in(descriptor);
+      close(descriptor);
+      fail(subject.string(), ": ", holder, " saves here; wait until it has ended, or choose another directory");
+    }
+    get_logger("accelerate.durable")
+        .warning_once(file_.string() + ": this file system has no locks (" + std::strerror(error) +
+                      "), so take care that no other job saves to " + subject.string());
+  }
+  if (!is_at(descriptor, file_)) {
+    close(descriptor);
+    return false;
+  }
+  // On a full disk this fails, and the one who is refused learns less. The lock holds all the same.
+  auto self = this_process();
+  if (ftruncate(descriptor, 0) == 0 && pwrite(descriptor, self.data(), self.size(), 0) < 0) errno = 0;
+  descriptor_ = descriptor;
+  return true;
+}
+
+DirectoryLock::~DirectoryLock() {
+  // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
+  unlink(file_.c_str());
+  rmdir(directory_.c_str());
+  close(descriptor_);
+}
+
+}  // namespace accelerate::durable

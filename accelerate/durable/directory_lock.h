@@ -1,0 +1,28 @@
+#pragma once
+
+// One process at a time: a directory with a lock in it.
+
+#include <filesystem>
+
+namespace accelerate::durable {
+
+/// Holds flock on the file `lock` in a directory that it makes for this purpose. The system lets go of it when the
+/// process dies, however it dies. Where a file system knows no locks there is a warning and no protection.
+class DirectoryLock {
+ public:
+  /// Throws Error that says which process on which host uses `subject` when another one has the lock.
+  DirectoryLock(std::filesystem::path directory, const std::filesystem::path& subject);
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+  /// Removes the directory, unless something else is in it.
+  ~DirectoryLock();
+
+ private:
+  bool try_once(const std::filesystem::path& subject);
+
+  std::filesystem::path directory_;
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+}  // namespace accelerate::durable

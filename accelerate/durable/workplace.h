@@ -1,0 +1,62 @@
+#pragma once
+
+// The hidden directory beside a checkpoint in which the next one is made and the last one is taken apart, so that what
+// is under a good name is always whole. One process at a time has it.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "accelerate/durable/directory_lock.h"
+
+namespace accelerate::durable {
+
+/// The one name of a directory: absolute, through all links, and without a slash at the end. It need not be there.
+std::filesystem::path real_name(const std::filesystem::path& directory);
+
+/// Has its lock while it lives. What lies in it when a process gets it was left by one that died, and is tidied up.
+class Workplace {
+ public:
+  /// Where `out/step_100` is made: `out/.step_100.saving`. Everybody in a process who asks for the same one shares it.
+  /// Throws Error naming process and host of whoever else has it, or when it cannot be made.
+  static std::shared_ptr<Workplace> for_directory(const std::filesystem::path& directory);
+
+  /// Where all directories below `parent` are made: beside it, because Python expects nothing but checkpoints in it.
+  /// Inside, under a name that Python does not mind, when `parent` is a mount point.
+  static std::shared_ptr<Workplace> for_directories_below(const std::filesystem::path& parent);
+
+  /// Where the directory called `name` ends up.
+  std::filesystem::path target(const std::string& name) const { return home_ / name; }
+  /// Where it is made.
+  std::filesystem::path unfinished(const std::string& name) const { return path_ / (name + ".new"); }
+
+  /// Puts the unfinished directory in the place of its target, in one step, so that at each moment a whole one is under
+  /// that name, also after a crash. Files of an old target that its manifest does not list are the user's and stay.
+  /// Throws Error naming the target, which is then as it was.
+  void put_in_place(const std::string& name) const;
+
+  /// Removes a target. It first gets out of sight as a whole, so that a crash leaves no half of it under its name.
+  /// Throws Error when that fails.
+  void remove(const std::string& name) const;
+
+ private:
+  Workplace(std::filesystem::path path, std::filesystem::path home, const std::filesystem::path& subject);
+  static std::shared_ptr<Workplace> shared(const std::filesystem::path& path, const std::filesystem::path& home,
+                                           const std::filesystem::path& subject);
+
+  std::filesystem::path old(const std::string& name) const { return path_ / (name + ".old"); }
+  void tidy() const;
+  void replace_target(const std::string& name) const;
+  void retire_old(const std::string& name) const;
+  void discard(const std::filesystem::path& directory) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path home_;
+  DirectoryLock lock_;
+};
+
+/// Puts back a directory that a crash has left half replaced, which can only be where the file system does not know how
+/// to exchange two directories. Does nothing when the directory is there.
+void restore(const std::filesystem::path& directory);
+
+}  // namespace accelerate::durable

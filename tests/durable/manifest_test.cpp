@@ -1,0 +1,78 @@
+#include "accelerate/durable/manifest.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "accelerate/base/error.h"
+#include "accelerate/durable/checksum.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using namespace accelerate::durable;
+
+namespace {
+
+const Manifest kManifest{.files = {{.name = "a/b.bin", .bytes = 5'000'000'000, .checksum = 0xfedcba9876543210},
+                                   {.name = "model \"x\".safetensors", .bytes = 0, .checksum = 1}},
+                         .metadata = {{"step", "12"}}};
+
+/// A manifest whose only file has this name, as somebody could write it by hand.
+std::string with_name(const std::string& name) {
+  auto text = encode_manifest({.files = {{.name = "NAME", .bytes = 1, .checksum = 1}}});
+  return text.replace(text.find("NAME"), 4, name);
+}
+
+}  // namespace
+
+TEST_CASE("the checksum is XXH3 with 64 bits, in memory and from a file of several pieces") {
+  CHECK(checksum_of(std::string_view("")) == 0x2d06800538d394c2);  // the value in the specification of XXH3
+  tests::TemporaryDirectory home;
+  std::string bytes;
+  for (int i = 0; i < 2'500'001; ++i) bytes += static_cast<char>(i * i >> 3);
+  CHECK(checksum_of(File::open(home.write("file", bytes))) == checksum_of(std::string_view(bytes)));
+  CHECK(checksum_of(File::open(home.write("empty", ""))) == checksum_of(std::string_view("")));
+}
+
+TEST_CASE("records and manifests come back as they went") {
+  CHECK(decode_records(encode_records(kManifest.files)) == kManifest.files);
+  CHECK(decode_records(encode_records({})).empty());
+  CHECK(decode_manifest(encode_manifest(kManifest), "m.json") == kManifest);
+  CHECK_THROWS_AS(decode_records("[1"), Error);
+}
+
+TEST_CASE("every single flipped bit of a manifest is found, and the file is named") {
+  const auto text = encode_manifest(kManifest);
+  for (size_t bit = 0; bit < text.size() * 8; ++bit) {
+    auto changed = text;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    INFO("bit ", bit);
+    CHECK_THROWS_WITH_AS(decode_manifest(changed, "dir/manifest.json"), doctest::Contains("dir/manifest.json"), Error);
+  }
+}
+
+TEST_CASE("a manifest that ends early is refused") {
+  const auto text = encode_manifest(kManifest);
+  for (size_t size = 0; size < text.size(); ++size) {
+    CHECK_THROWS_AS(decode_manifest(std::string_view(text).substr(0, size), "m.json"), Error);
+  }
+}
+
+TEST_CASE("names that lead out of the directory are refused by name") {
+  for (auto name : {"../x", "a/../../x", "/etc/passwd", ""}) {
+    CHECK_THROWS_WITH_AS(decode_manifest(with_name(name), "m.json"), doctest::Contains("no file below the directory"),
+                         Error);
+  }
+}
+
+TEST_CASE("a manifest of a newer release says so") {
+  auto text = encode_manifest(kManifest);
+  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
+  CHECK_THROWS_WITH_AS(decode_manifest(text, "m.json"), doctest::Contains("it has version 2"), Error);
+}
+
+TEST_CASE("a name that JSON cannot hold is an error of ours") {
+  CHECK_THROWS_WITH_AS(encode_records({{.name = "bad\xff", .bytes = 1, .checksum = 1}}), doctest::Contains("UTF-8"),
+                       Error);
+}
