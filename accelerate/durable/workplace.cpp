@@ -7,6 +7,7 @@
 
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -122,7 +123,10 @@ std::shared_ptr<Workplace> Workplace::shared(const fs::path& path, const fs::pat
 }
 
 Workplace::Workplace(fs::path path, fs::path home, const fs::path& subject)
-    : path_(std::move(path)), home_(std::move(home)), lock_(path_, subject) {
+    : path_(std::move(path)),
+      home_(std::move(home)),
+      run_(std::to_string(std::random_device{}())),
+      lock_(path_, subject) {
   tidy();
 }
 

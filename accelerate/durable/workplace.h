@@ -27,8 +27,9 @@ class Workplace {
 
   /// Where the directory called `name` ends up.
   std::filesystem::path target(const std::string& name) const { return home_ / name; }
-  /// Where it is made.
-  std::filesystem::path unfinished(const std::string& name) const { return path_ / (name + ".new"); }
+  /// Where it is made. No other run uses this name: a rank that outlives its job for a moment writes into nobody's
+  /// stage.
+  std::filesystem::path unfinished(const std::string& name) const { return path_ / (name + "." + run_ + ".new"); }
 
   /// Puts the unfinished directory in the place of its target, in one step, so that at each moment a whole one is under
   /// that name, also after a crash. Files of an old target that its manifest does not list are the user's and stay.
@@ -52,6 +53,7 @@ class Workplace {
 
   std::filesystem::path path_;
   std::filesystem::path home_;
+  std::string run_;  // told apart from other runs by chance
   DirectoryLock lock_;
 };
 

@@ -5,7 +5,7 @@
 //
 // MODE is `overwrite` (DIRECTORY is the checkpoint), `numbered` (checkpoints below DIRECTORY) or `limit` (of these only
 // the newest stays). It goes on from the step it finds, writes the ids of its processes and each step that it has saved
-// to standard output, and ends after SAVES saves. With MODE `newest` it only says which step it would go on from.
+// to standard output, and ends after SAVES saves. With SAVES 0 it only says which step it would go on from.
 
 #include <signal.h>
 #include <unistd.h>
@@ -68,6 +68,14 @@ struct Rank {
   Channel orders = {};   // the directory to write to and the step
   Channel records = {};  // what it has written, or nothing when that failed
   pid_t pid = 0;
+
+  /// For the other ranks: only those two who talk see when the other one ends.
+  void forget() const {
+    for (const auto* channel : {&orders, &records}) {
+      channel->only_receive();
+      channel->only_send();
+    }
+  }
 };
 
 /// What every rank but the first does until the first one ends.
@@ -97,7 +105,9 @@ std::vector<Rank> start_ranks(int num_processes) {
   for (int rank = 1; rank < num_processes; ++rank) {
     ranks[rank].pid = fork();
     if (ranks[rank].pid == 0) {
-      for (int earlier = 1; earlier < rank; ++earlier) ranks[earlier].orders.only_receive();
+      for (int other = 0; other < num_processes; ++other) {
+        if (other != rank) ranks[other].forget();
+      }
       serve(rank, ranks[rank]);
     }
     ranks[rank].orders.only_send();
@@ -126,19 +136,17 @@ void save(Stage stage, const std::vector<Rank>& ranks, int64_t step, int64_t kil
 void run(const std::vector<std::string>& arguments) {
   const auto& mode = arguments.at(0);
   fs::path directory = arguments.at(1);
-  auto before = tests::newest_step(mode, directory);
-  if (mode == "newest" || mode == "newest-numbered") {
-    std::cout << "newest " << before.value_or(-1) << std::endl;
-    return;
-  }
+  auto num_saves = std::stol(arguments.at(3));
+  auto step = tests::newest_step(mode, directory).value_or(0);
+  if (num_saves == 0) std::cout << "newest " << step << std::endl;
+  if (num_saves == 0) return;
 
   auto ranks = start_ranks(std::stoi(arguments.at(2)));
   for (const auto& rank : ranks) std::cout << rank.pid << ' ';
   std::cout << std::endl;
   std::optional<CheckpointDirectory> checkpoints;
   if (mode != "overwrite") checkpoints.emplace(directory);
-  auto step = before.value_or(0) + 1;
-  for (auto saves = std::stol(arguments.at(3)); saves > 0; --saves, ++step) {
+  for (++step; num_saves > 0; --num_saves, ++step) {
     save(checkpoints ? checkpoints->stage(checkpoints->next_number()) : Stage(directory), ranks, step,
          std::stol(arguments.at(4)));
     if (mode == "limit") checkpoints->prune(1);

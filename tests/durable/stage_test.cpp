@@ -8,6 +8,7 @@
 #include <set>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
 #include "accelerate/durable/verify.h"
 #include "tests/durable/saved_directory.h"
 #include "tests/support/program.h"
@@ -142,6 +143,21 @@ TEST_CASE("what cannot be a checkpoint is refused before anything is written") {
   CHECK_THROWS_WITH_AS(Stage{"/proc"}, doctest::Contains("mount point"), Error);
   CHECK_THROWS_WITH_AS(Stage{fs::path(file) / "state"}, doctest::Contains("file: cannot be created: File exists"),
                        Error);
+}
+
+TEST_CASE("a directory that may not be written to is named, with the user who may not") {
+  TemporaryDirectory home;
+  fs::create_directory(home.path() / "runs");
+  chmod(home.path().c_str(), 0755);
+  chmod((home.path() / "runs").c_str(), 0555);
+  const bool is_root = geteuid() == 0;
+  if (is_root) REQUIRE(seteuid(65534) == 0);
+  ScopeExit become_root([&] {
+    if (is_root) seteuid(0);
+  });
+  auto expected = (home.path() / "runs/.state.saving").string() + ": cannot be created: Permission denied; give user " +
+                  std::to_string(geteuid());
+  CHECK_THROWS_WITH_AS(Stage(home.path() / "runs" / "state"), doctest::Contains(expected.c_str()), Error);
 }
 
 TEST_CASE("a file that a rank reports and nobody sees stops the commit") {

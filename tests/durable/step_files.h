@@ -19,8 +19,8 @@ inline void write_step_file(const std::filesystem::path& path, int64_t step, int
   auto file = File::create(path);
   std::string line = "step " + std::to_string(step) + "\n";
   std::string piece;
-  while (piece.size() < 1000) piece += line;
-  for (int64_t i = 0; i < kilobytes; ++i) file.append(piece);
+  while (piece.size() < 4000) piece += line;
+  for (int64_t i = 0; i < kilobytes; i += 4) file.append(piece);
 }
 
 inline int64_t step_in(const std::filesystem::path& path) {
@@ -43,10 +43,10 @@ inline int64_t step_of(const std::filesystem::path& checkpoint) {
   return step;
 }
 
-/// What a job would go on from: nothing when nothing was saved. In the mode `overwrite` or `newest` the directory is
-/// the checkpoint, otherwise it holds numbered ones.
+/// What a job would go on from: nothing when nothing was saved. In the mode `overwrite` the directory is the
+/// checkpoint, otherwise it holds numbered ones.
 inline std::optional<int64_t> newest_step(const std::string& mode, const std::filesystem::path& directory) {
-  if (mode == "overwrite" || mode == "newest") {
+  if (mode == "overwrite") {
     durable::restore(directory);
     return std::filesystem::exists(directory) ? std::optional(step_of(directory)) : std::nullopt;
   }

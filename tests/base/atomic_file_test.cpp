@@ -1,0 +1,66 @@
+#include "accelerate/base/atomic_file.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "accelerate/base/error.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using tests::TemporaryDirectory;
+namespace fs = std::filesystem;
+
+namespace {
+
+auto num_entries(const fs::path& directory) { return std::distance(fs::directory_iterator(directory), {}); }
+
+}  // namespace
+
+TEST_CASE("a file appears when it is committed, and not before") {
+  TemporaryDirectory home;
+  home.write("file", "old");
+  {
+    AtomicFile file(home.path() / "file");
+    file.append("new ");
+    CHECK(home.read("file") == "old");
+    file.append("text");
+    file.commit();
+  }
+  CHECK(home.read("file") == "new text");
+  CHECK(num_entries(home.path()) == 1);
+}
+
+TEST_CASE("without a commit nothing remains") {
+  TemporaryDirectory home;
+  home.write("file", "old");
+  {
+    AtomicFile(home.path() / "file").append("half");
+  }
+  CHECK(home.read("file") == "old");
+  CHECK(num_entries(home.path()) == 1);
+}
+
+TEST_CASE("a file that is replaced hands on its mode, and a link stays one") {
+  TemporaryDirectory home;
+  auto file = home.write("file", "old");
+  chmod(file.c_str(), 0640);
+  fs::create_symlink("file", home.path() / "link");
+  write_file_atomically(home.path() / "link", "new");
+  CHECK(fs::is_symlink(home.path() / "link"));
+  CHECK(home.read("file") == "new");
+  CHECK(static_cast<int>(fs::status(file).permissions()) == 0640);
+}
+
+TEST_CASE("a directory that is not there is named") {
+  CHECK_THROWS_WITH_AS(AtomicFile("/nowhere/file"), doctest::Contains("/nowhere/.file.unfinished-"), Error);
+}
+
+TEST_CASE("make_directories makes all that is missing on the way, twice if need be") {
+  TemporaryDirectory home;
+  for (int i = 0; i < 2; ++i) make_directories(home.path() / "a" / "b" / "");
+  CHECK(fs::is_directory(home.path() / "a" / "b"));
+  auto file = home.write("file", "");
+  CHECK_THROWS_WITH_AS(make_directories(file), doctest::Contains("file: cannot be created: File exists"), Error);
+}
