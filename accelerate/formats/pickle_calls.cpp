@@ -1,5 +1,6 @@
 #include "accelerate/formats/pickle_calls.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -17,11 +18,12 @@ void check_bounds(const PickleGraph& graph, const TensorReference& tensor, uint6
     graph.refuse("a tensor has ", tensor.sizes.size(), " sizes and ", tensor.strides.size(), " strides");
   }
   bool is_empty = false, is_possible = tensor.offset >= 0;
-  int64_t last = tensor.offset;
+  int64_t last = tensor.offset, elements = 1;
   for (size_t i = 0; i < tensor.sizes.size(); ++i) {
     int64_t step = 0;
     is_empty |= tensor.sizes[i] == 0;
     is_possible &= tensor.sizes[i] >= 0 && tensor.strides[i] >= 0 &&
+                   !__builtin_mul_overflow(elements, std::max<int64_t>(tensor.sizes[i], 1), &elements) &&
                    !__builtin_mul_overflow(tensor.sizes[i] - 1, tensor.strides[i], &step) &&
                    !__builtin_add_overflow(last, step, &last);
   }

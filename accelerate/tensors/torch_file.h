@@ -1,0 +1,25 @@
+#pragma once
+
+// Files that `torch.save` writes and `torch.load` reads: optimizer.bin, pytorch_model.bin, random_states_0.pkl.
+
+#include <filesystem>
+
+#include <ATen/core/Tensor.h>
+
+#include "accelerate/formats/value.h"
+
+namespace accelerate::tensors {
+
+/// What a torch file holds.
+using TorchValue = formats::Value<at::Tensor>;
+
+/// Reads a file that `torch.save` wrote. All tensors are on the CPU; those that shared a storage share it again.
+/// Nothing in the file is run: see formats/pickle_reader.h for what is read and what is refused. Throws Error naming
+/// the file when it is cut off or damaged, also when that happens while it is read.
+TorchValue load_torch_file(const std::filesystem::path& path);
+
+/// Writes a file that Python reads with `torch.load(path, weights_only=True)`, through a file beside it that takes its
+/// name when it is complete. A storage that several tensors share is written once, whole. Throws Error naming the path.
+void save_torch_file(const TorchValue& value, const std::filesystem::path& path);
+
+}  // namespace accelerate::tensors
