@@ -5,6 +5,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/tensors/safetensors.h"
+#include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/clip_gradients.h"
 
 namespace accelerate {
@@ -243,6 +244,7 @@ void Accelerator::free_memory() {
   schedulers_.clear();
   loaders_.clear();
   gradient_state_->step = 0;
+  tensors::release_tensor_memory();
 }
 
 void Accelerator::end_training() {

@@ -5,6 +5,7 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -20,21 +21,24 @@ namespace accelerate::tensors {
 class SafetensorsFile::Mapping {
  public:
   explicit Mapping(const std::filesystem::path& path) {
-    int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
-    ScopeExit close_file([&] { close(file); });
+    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file_ < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
+    ScopeExit close_file([&] { close(file_); });
     struct stat status{};
-    if (fstat(file, &status) != 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
+    if (fstat(file_, &status) != 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
     if (!S_ISREG(status.st_mode)) fail("cannot read ", path.string(), ": it is not a file");
     bytes_ = static_cast<uint64_t>(status.st_size);
-    if (bytes_ == 0) return;
-    // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
-    void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file, 0);
-    if (start == MAP_FAILED) fail("cannot map ", path.string(), " into memory: ", std::strerror(errno));
-    start_ = static_cast<char*>(start);
+    if (bytes_ > 0) {
+      // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
+      void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_, 0);
+      if (start == MAP_FAILED) fail("cannot map ", path.string(), " into memory: ", std::strerror(errno));
+      start_ = static_cast<char*>(start);
+    }
+    close_file.release();
   }
   ~Mapping() {
     if (start_) munmap(start_, bytes_);
+    close(file_);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -42,14 +46,20 @@ class SafetensorsFile::Mapping {
   char* start() const { return start_; }
   uint64_t bytes() const { return bytes_; }
 
-  /// Forgets the whole pages of a range; they can be read from the file again.
-  void give_back(uint64_t begin, uint64_t bytes) const {
-    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-    uint64_t first = (begin + page - 1) / page * page, last = (begin + bytes) / page * page;
-    if (first < last) madvise(start_ + first, last - first, MADV_DONTNEED);
+  /// Reads a range past the mapping: its pages never become this process's, and a file that was cut short meanwhile is
+  /// an error instead of a signal.
+  void read(uint64_t begin, uint64_t bytes, char* destination, const std::filesystem::path& path) const {
+    while (bytes > 0) {
+      ssize_t count = pread(file_, destination, bytes, static_cast<off_t>(begin));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
+      if (count == 0) fail("cannot read ", path.string(), ": it has become shorter since it was opened");
+      begin += count, bytes -= count, destination += count;
+    }
   }
 
  private:
+  int file_ = -1;
   char* start_ = nullptr;
   uint64_t bytes_ = 0;
 };
@@ -81,8 +91,17 @@ at::Tensor SafetensorsFile::view(const Entry& entry) const {
 }
 
 void SafetensorsFile::copy_into(const Entry& entry, at::Tensor& destination) const {
-  destination.copy_(view(entry));
-  mapping_->give_back(entry.begin, entry.bytes);
+  if (!destination.is_cpu() || !destination.is_contiguous() || destination.scalar_type() != entry.type) {
+    auto values = at::empty(entry.shape, at::TensorOptions().dtype(entry.type));
+    copy_into(entry, values);
+    destination.copy_(values);
+    return;
+  }
+  constexpr int64_t part = int64_t{1} << 20;  // large enough to be worth a thread
+  auto* start = static_cast<char*>(destination.mutable_data_ptr());
+  at::parallel_for(0, static_cast<int64_t>(entry.bytes), part, [&](int64_t first, int64_t last) {
+    mapping_->read(entry.begin + first, last - first, start + first, path_);
+  });
 }
 
 }  // namespace accelerate::tensors

@@ -34,8 +34,8 @@ class SafetensorsFile {
   /// A view into the mapping, which lives as long as the tensor does. Writing to it does not reach the file.
   at::Tensor view(const Entry& entry) const;
 
-  /// Copies a tensor's values into `destination`, of the same shape and of any type, and gives the pages of the mapping
-  /// back, so that loading a model takes the memory of the model alone.
+  /// Reads a tensor's values into `destination`, of the same shape and of any type. Takes no memory beside it unless
+  /// the type or the device differs, so that loading a model takes the memory of the model alone.
   void copy_into(const Entry& entry, at::Tensor& destination) const;
 
  private:

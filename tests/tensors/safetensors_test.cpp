@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 #include <torch/torch.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/safetensors.h"
+#include "accelerate/tensors/safetensors_file.h"
 
 using namespace accelerate;
 
@@ -97,4 +99,13 @@ TEST_CASE("headers that lie about their tensors are refused") {
   refuse("{\"a\":{\"dtype\":\"F32\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,8]}}", "not possible");
   refuse("{\"a\":[]}", "header");
   refuse("{]", "header");
+}
+
+TEST_CASE("a file that was cut short after it was opened is an error when a tensor is read") {
+  auto path = scratch("cut.safetensors");
+  tensors::save_safetensors({{"w", torch::ones({1 << 20})}}, path);
+  tensors::SafetensorsFile file(path);
+  std::filesystem::resize_file(path, 4096);
+  auto destination = torch::empty({1 << 20});
+  CHECK_THROWS_WITH_AS(file.copy_into(file.entries()[0], destination), doctest::Contains("has become shorter"), Error);
 }
