@@ -12,6 +12,13 @@
 
 namespace accelerate {
 
+namespace {
+
+constexpr const char* kRemedy =
+    "; stop the program that holds it, or choose another with --main_process_port or MASTER_PORT (0: any that is free)";
+
+}  // namespace
+
 LoopbackPort::LoopbackPort(int number) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   if (fd_ < 0) fail("a socket cannot be created: ", std::strerror(errno));
   int on = 1;
@@ -25,21 +32,21 @@ LoopbackPort::LoopbackPort(int number) : fd_(::socket(AF_INET, SOCK_STREAM | SOC
   if (bind(fd_, plain, size) != 0 || getsockname(fd_, plain, &size) != 0) {
     int error = errno;
     close();
-    fail("port ", number, " of 127.0.0.1 cannot be used: ", std::strerror(error),
-         "; stop the program that holds it, or choose another port (0 means any that is free)");
+    fail("port ", number, " of 127.0.0.1 cannot be used: ", std::strerror(error), kRemedy);
   }
   number_ = ntohs(address.sin_port);
 }
 
 void LoopbackPort::listen() {
   if (::listen(fd_, SOMAXCONN) != 0) {
-    fail("port ", number_, " of 127.0.0.1 cannot be used: ", std::strerror(errno),
-         "; stop the program that holds it, or choose another port (0 means any that is free)");
+    fail("port ", number_, " of 127.0.0.1 cannot be used: ", std::strerror(errno), kRemedy);
   }
 }
 
+int LoopbackPort::release() { return std::exchange(fd_, -1); }
+
 void LoopbackPort::close() {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (fd_ >= 0) ::close(release());
 }
 
 }  // namespace accelerate

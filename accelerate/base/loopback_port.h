@@ -21,6 +21,9 @@ class LoopbackPort {
   /// Lets clients connect; they wait until someone accepts them.
   void listen();
 
+  /// The socket, which the caller has to close.
+  int release();
+
   void close();
 
  private:

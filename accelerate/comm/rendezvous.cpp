@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/loopback_port.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/sockets.h"
 
@@ -74,7 +75,9 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   } else if (process.store_fd) {
     options.masterListenFd = *process.store_fd;
   } else if (process.one_machine() && is_loopback(process.main_address)) {
-    options.masterListenFd = listen_on_loopback(process.main_port);
+    LoopbackPort port(process.main_port);
+    port.listen();
+    options.masterListenFd = port.release();
   }
   try {
     return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);

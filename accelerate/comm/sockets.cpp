@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-/// Closes the descriptor unless it was released.
+/// Closes the descriptor.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -31,7 +31,6 @@ class Descriptor {
     if (fd_ >= 0) close(fd_);
   }
   int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -63,23 +62,6 @@ int try_connect(const addrinfo& address, std::chrono::milliseconds limit) {
 }  // namespace
 
 bool is_loopback(const std::string& host) { return host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0; }
-
-int listen_on_loopback(int port) {
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (socket.get() < 0) fail("cannot create a socket: ", std::strerror(errno));
-  int on = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
-      listen(socket.get(), 1024) != 0) {
-    fail("cannot host the job's store on 127.0.0.1:", port, ": ", std::strerror(errno),
-         "; stop the program that uses the port, or choose another with --main_process_port or MASTER_PORT");
-  }
-  return socket.release();
-}
 
 void wait_until_reachable(const std::string& host, int port, std::chrono::milliseconds timeout) {
   auto deadline = Clock::now() + timeout;

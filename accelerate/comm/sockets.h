@@ -10,10 +10,6 @@ namespace accelerate::comm {
 /// Whether `host` names this machine only ("localhost", 127.x.x.x, ::1).
 bool is_loopback(const std::string& host);
 
-/// A TCP socket bound to 127.0.0.1:`port`, listening. Throws Error when the port is taken. The caller owns the
-/// descriptor.
-int listen_on_loopback(int port);
-
 /// Returns when something accepts connections at host:port. Throws Error when nothing does within `timeout`, telling
 /// refused, unreachable and unresolvable apart.
 void wait_until_reachable(const std::string& host, int port, std::chrono::milliseconds timeout);

@@ -36,6 +36,19 @@ TEST_CASE("a free port has a number and takes connections once it listens") {
   CHECK_FALSE(can_connect(port.number()));
 }
 
+TEST_CASE("a port that was released goes on listening without the object") {
+  int socket = -1, number = 0;
+  {
+    LoopbackPort port;
+    port.listen();
+    number = port.number();
+    socket = port.release();
+  }
+  CHECK(can_connect(number));
+  close(socket);
+  CHECK_FALSE(can_connect(number));
+}
+
 TEST_CASE("a port on which another program listens is refused by its number") {
   LoopbackPort port;
   port.listen();

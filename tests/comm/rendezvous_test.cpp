@@ -1,13 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <chrono>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/scope.h"
+#include "accelerate/base/loopback_port.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/sockets.h"
 #include "tests/support/rank_test.h"
@@ -16,13 +12,6 @@ using namespace accelerate;
 using namespace accelerate::comm;
 
 namespace {
-
-int port_of(int socket) {
-  sockaddr_in address{};
-  socklen_t size = sizeof(address);
-  getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
 
 /// Ranks that change what they were told before they meet again; each must fail with `reason` within two seconds.
 void expect_refusal(int num_processes, const std::function<void(int rank)>& change, const char* reason) {
@@ -55,20 +44,8 @@ TEST_CASE("two processes that claim one rank are refused") {
       "two processes claim rank 1");
 }
 
-TEST_CASE("a port in use is named before anything starts") {
-  int taken = listen_on_loopback(0);
-  ScopeExit close_it([&] { close(taken); });
-  auto port = std::to_string(port_of(taken));
-  CHECK_THROWS_WITH_AS(listen_on_loopback(port_of(taken)), doctest::Contains(("127.0.0.1:" + port).c_str()), Error);
-}
-
 TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
-  int free_port = [] {
-    int socket = listen_on_loopback(0);
-    int port = port_of(socket);
-    close(socket);
-    return port;
-  }();
+  int free_port = LoopbackPort().number();
   auto limit = std::chrono::milliseconds(300);
   CHECK_THROWS_WITH_AS(wait_until_reachable("127.0.0.1", free_port, limit), doctest::Contains("refused"), Error);
   CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit),

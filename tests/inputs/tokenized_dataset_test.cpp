@@ -29,7 +29,7 @@ struct Example {
     for (int64_t i = 0; i < 3000; ++i) rows.push_back({.text = texts[i * i % texts.size()], .label = i % 2});
     return rows;
   }();
-  TokenizedDatasetOptions options{.cache_directory = files.directory() / "cache" / "deep", .progress_bar = false};
+  TokenizedDatasetOptions options{.cache_directory = files.path() / "cache" / "deep", .progress_bar = false};
 
   TokenizedDataset make() const { return TokenizedDataset(TextDataset(rows), tokenizer, options); }
 
@@ -98,7 +98,7 @@ TEST_CASE("a broken file in the cache is replaced, and a cache that cannot be wr
   CHECK(example.make().from_cache());
 
   example.files.write("blocked", "a file where a directory should be");
-  example.options.cache_directory = example.files.directory() / "blocked" / "cache";
+  example.options.cache_directory = example.files.path() / "blocked" / "cache";
   warning = captured_stderr([&] { CHECK(example.make().size() == 3000); });
   CHECK(warning.find("the tokens are not kept") != std::string::npos);
 }
@@ -134,7 +134,7 @@ TEST_CASE("a streamed data set is tokenised batch by batch") {
   auto collate = [&](std::vector<LabelledText> rows) {
     return example.tokenizer(rows, {.padding = Padding::Longest, .truncation = true});
   };
-  accelerate::DataLoader loader(StreamedTextDataset(example.files.directory() / "a.tsv"), collate, {.batch_size = 2});
+  accelerate::DataLoader loader(StreamedTextDataset(example.files.path() / "a.tsv"), collate, {.batch_size = 2});
   std::vector<int64_t> lengths;
   for (auto& batch : loader) lengths.push_back(batch.at("input_ids").size(1));
   CHECK(lengths == std::vector<int64_t>{5, 3});
