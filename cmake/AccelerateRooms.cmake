@@ -53,7 +53,7 @@ function(accelerate_library name)
     target_sources(${name}
       PRIVATE $<TARGET_OBJECTS:accelerate_${room}>
       PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
-    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:${libraries}>)
+    target_link_libraries(${name} PRIVATE "$<BUILD_INTERFACE:${libraries}>")
   endforeach()
 
   # While the version is 0.y every minor version may change the interface, so both numbers are part of the soname.
@@ -65,7 +65,7 @@ function(accelerate_library name)
 endfunction()
 
 # accelerate_test(name [TORCH] SOURCES ... ROOMS ... [LIBRARIES ...] [TIMEOUT seconds])
-# One test binary, linked with the objects of the rooms it names.
+# One test binary, linked with the objects of the rooms it names and with what those need.
 function(accelerate_test name)
   cmake_parse_arguments(TEST "TORCH" "TIMEOUT" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
   if(TEST_TORCH AND NOT ACCELERATE_TORCH)
@@ -78,6 +78,10 @@ function(accelerate_test name)
     ACCELERATE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   foreach(room IN LISTS TEST_ROOMS)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:accelerate_${room}>)
+    get_target_property(libraries accelerate_${room} ACCELERATE_LIBRARIES)
+    if(libraries)
+      target_link_libraries(${name} PRIVATE ${libraries})
+    endif()
   endforeach()
   target_link_libraries(${name} PRIVATE Threads::Threads nlohmann_json::nlohmann_json ${TEST_LIBRARIES})
   accelerate_warnings(${name})

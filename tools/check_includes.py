@@ -25,7 +25,7 @@ ROOMS = {
     "data": {"base", "tensors", "comm", "torch"},
     "train": {"base", "tensors", "comm", "precision", "parallel", "torch"},
     "checkpoint": {"base", "formats", "durable", "tensors", "comm", "data", "train", "torch"},
-    "tracking": {"base", "config", "formats"},
+    "tracking": {"base", "formats"},
     "transformers": {"base", "formats", "tensors", "torch"},
     "cli": {"base", "config", "formats", "launch"},
 }

@@ -1,0 +1,16 @@
+#pragma once
+
+// Images as PNG files.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace accelerate::formats {
+
+/// The bytes of a PNG file with 8 bits per channel. `pixels` holds height x width x channels values, row by row from
+/// the top; channels are 1 (grey), 3 (RGB) or 4 (RGBA). They are stored without compression, which costs space and
+/// saves a training the time. Throws Error when the numbers do not fit together.
+std::string encode_png(int64_t height, int64_t width, int64_t channels, std::span<const uint8_t> pixels);
+
+}  // namespace accelerate::formats

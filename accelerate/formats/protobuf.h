@@ -1,0 +1,35 @@
+#pragma once
+
+// The few kinds of protocol buffer fields that event files are made of.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accelerate::formats {
+
+/// A message being written: its fields, in the order of the calls. Fields of zero are written too, which readers take
+/// as they take missing ones.
+class ProtobufMessage {
+ public:
+  /// An int32, int64, bool or enum field.
+  ProtobufMessage& integer(int field, int64_t value);
+  ProtobufMessage& real64(int field, double value);
+  ProtobufMessage& real32(int field, float value);
+  /// A string or bytes field.
+  ProtobufMessage& text(int field, std::string_view bytes);
+  ProtobufMessage& message(int field, const ProtobufMessage& part) { return text(field, part.bytes_); }
+  /// A repeated double field in packed form.
+  ProtobufMessage& reals(int field, const std::vector<double>& values);
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void varint(uint64_t value);
+  void fixed(uint64_t bits, int num_bytes);
+
+  std::string bytes_;
+};
+
+}  // namespace accelerate::formats

@@ -1,0 +1,47 @@
+#include "accelerate/tracking/append_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+
+#include "accelerate/base/atomic_file.h"
+
+namespace accelerate::tracking {
+
+AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
+  make_directories(path_.parent_path());
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) fail_for_file(path_, "opened");
+}
+
+AppendFile::~AppendFile() { ::close(descriptor_); }
+
+void AppendFile::append(std::string_view bytes) {
+  auto size_before = ::lseek(descriptor_, 0, SEEK_END);
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor_, bytes.data(), bytes.size());
+  } while (written < 0 && errno == EINTR);
+  if (written == static_cast<ssize_t>(bytes.size())) return;
+  int error = written < 0 ? errno : ENOSPC;  // a short write to a file means that the disk is full
+  if (written > 0 && ::ftruncate(descriptor_, size_before) != 0) error = errno;
+  fail_for_file(path_, "written", error);
+}
+
+std::string read_if_exists(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
+  return bytes.str();
+}
+
+void drop_torn_line(const std::filesystem::path& path) {
+  auto bytes = read_if_exists(path);
+  auto whole = bytes.rfind('\n') + 1;  // npos + 1 is 0: not one whole line
+  if (whole < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(whole)) != 0) fail_for_file(path, "repaired");
+}
+
+}  // namespace accelerate::tracking

@@ -1,0 +1,34 @@
+#pragma once
+
+// Files that grow record by record and stay whole when the process is killed while it writes.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace accelerate::tracking {
+
+/// An open file that records are added to. Each append is one write, so whoever reads sees whole records only.
+class AppendFile {
+ public:
+  /// Opens or makes the file, and the directories on the way to it. Throws Error naming the path when that fails.
+  explicit AppendFile(std::filesystem::path path);
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  ~AppendFile();
+
+  /// Adds bytes at the end. Throws Error when not all of them could be written; the file is then as before.
+  void append(std::string_view bytes);
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_;
+};
+
+/// The bytes of a file, none when there is no such file.
+std::string read_if_exists(const std::filesystem::path& path);
+
+/// Drops what follows the last line end: the rest of a line whose writer was killed. Does nothing without a file.
+void drop_torn_line(const std::filesystem::path& path);
+
+}  // namespace accelerate::tracking

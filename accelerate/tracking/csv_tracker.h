@@ -1,0 +1,36 @@
+#pragma once
+
+// Metrics as a table for spreadsheets and pandas.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerate/tracking/append_file.h"
+#include "accelerate/tracking/tracker.h"
+
+namespace accelerate::tracking {
+
+/// Writes directory/metrics.csv with the columns step, time and one for each name, and directory/config.csv. A name
+/// that appears later becomes a new last column, empty in the rows before. A resumed run goes on in the same file.
+class CsvTracker : public Tracker {
+ public:
+  explicit CsvTracker(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  std::string name() const override { return "csv"; }
+  void start() override;
+  void store_init_configuration(const Values& config) override;
+  void log(const Values& values, std::optional<int64_t> step) override;
+  void finish() override { file_.reset(); }
+
+ private:
+  std::filesystem::path path() const { return directory_ / "metrics.csv"; }
+  void add_columns(const std::vector<std::string>& names);
+
+  std::filesystem::path directory_;
+  std::vector<std::string> columns_;
+  std::optional<AppendFile> file_;
+};
+
+}  // namespace accelerate::tracking

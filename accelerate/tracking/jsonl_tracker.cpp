@@ -1,0 +1,26 @@
+#include "accelerate/tracking/jsonl_tracker.h"
+
+#include "accelerate/base/atomic_file.h"
+#include "accelerate/tracking/wall_time.h"
+
+namespace accelerate::tracking {
+
+void JsonlTracker::start() {
+  auto path = directory_ / "metrics.jsonl";
+  drop_torn_line(path);
+  file_.emplace(path);
+}
+
+void JsonlTracker::store_init_configuration(const Values& config) {
+  write_file_atomically(directory_ / "config.json", to_json(config) + "\n");
+}
+
+void JsonlTracker::log(const Values& values, std::optional<int64_t> step) {
+  Values line;
+  if (step) line.emplace_back("step", *step);
+  line.emplace_back("time", wall_time());
+  line.insert(line.end(), values.begin(), values.end());
+  file_->append(to_json(line) + "\n");
+}
+
+}  // namespace accelerate::tracking

@@ -1,0 +1,44 @@
+#pragma once
+
+// From the names in log_with to trackers.
+
+#include <concepts>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "accelerate/tracking/mlflow_tracker.h"
+#include "accelerate/tracking/tracker.h"
+
+namespace accelerate::tracking {
+
+/// One tracker to log with: "jsonl", "csv", "tensorboard", "mlflow", "all", or an object of your own.
+class LogWith {
+ public:
+  LogWith(const char* name) : choice_(std::string(name)) {}
+  LogWith(std::string name) : choice_(std::move(name)) {}
+  template <std::derived_from<Tracker> T>
+  LogWith(std::shared_ptr<T> tracker) : choice_(std::shared_ptr<Tracker>(std::move(tracker))) {}
+
+  const std::variant<std::string, std::shared_ptr<Tracker>>& choice() const { return choice_; }
+
+ private:
+  std::variant<std::string, std::shared_ptr<Tracker>> choice_;
+};
+
+struct TrackerSettings {
+  std::string project_name = {};
+  std::filesystem::path logging_dir = {};  // files go to logging_dir/project_name
+  MlflowOptions mlflow = {};
+};
+
+/// The trackers of the list, none twice; an empty list means JSON lines. "all" is every tracker that writes files, and
+/// mlflow if MLFLOW_TRACKING_URI is set. None of them has written or asked anything yet. Throws Error for an unknown
+/// name, two objects of one name, or a missing logging_dir.
+std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<LogWith>& log_with,
+                                                    const TrackerSettings& settings);
+
+}  // namespace accelerate::tracking

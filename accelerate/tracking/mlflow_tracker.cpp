@@ -1,0 +1,155 @@
+#include "accelerate/tracking/mlflow_tracker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/tracking/http.h"
+#include "accelerate/tracking/wall_time.h"
+
+namespace accelerate::tracking {
+
+namespace {
+
+using nlohmann::json;
+
+// What the server takes in one request.
+constexpr size_t kMaxMetrics = 1000;
+constexpr size_t kMaxParams = 100;
+constexpr size_t kMaxParamLength = 6000;
+// What waits for a server that does not answer; the oldest go first.
+constexpr size_t kMaxWaiting = 100'000;
+
+constexpr const char* kApi = "/api/2.0/mlflow/";
+
+std::string first_of(const std::string& given, const char* variable, const std::string& fallback) {
+  if (!given.empty()) return given;
+  auto value = environment_variable(variable);
+  return value && !value->empty() ? *value : fallback;
+}
+
+int64_t now_in_milliseconds() { return static_cast<int64_t>(wall_time() * 1000); }
+
+/// JSON has no words for them, so the server takes these texts.
+json metric_value(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+/// The start of `text`, at most `size` bytes and not in the middle of a UTF-8 character.
+std::string shortened(const std::string& text, size_t size) {
+  if (text.size() <= size) return text;
+  while (size > 0 && (text[size] & 0xc0) == 0x80) --size;
+  return text.substr(0, size);
+}
+
+}  // namespace
+
+MlflowTracker::MlflowTracker(const std::string& project_name, const MlflowOptions& options) : options_(options) {
+  auto token = first_of("", "MLFLOW_TRACKING_TOKEN", "");
+  auto user = first_of("", "MLFLOW_TRACKING_USERNAME", "");
+  if (!token.empty()) {
+    headers_.push_back("Authorization: Bearer " + token);
+  } else if (!user.empty()) {
+    user_and_password_ = user + ":" + first_of("", "MLFLOW_TRACKING_PASSWORD", "");
+  }
+  options_.tracking_uri = first_of(options.tracking_uri, "MLFLOW_TRACKING_URI", "http://127.0.0.1:5000");
+  options_.experiment_name = first_of(options.experiment_name, "MLFLOW_EXPERIMENT_NAME", project_name);
+  options_.run_id = first_of(options.run_id, "MLFLOW_RUN_ID", "");
+  while (options_.tracking_uri.ends_with('/')) options_.tracking_uri.pop_back();
+  if (!options_.tracking_uri.starts_with("http://") && !options_.tracking_uri.starts_with("https://")) {
+    fail("mlflow: the tracking URI is '", options_.tracking_uri,
+         "'; only servers are written to (http:// or https://). `mlflow server` starts one for a local store");
+  }
+}
+
+HttpResponse MlflowTracker::send_to_server(const std::string& path, const std::string& body) const {
+  return send({.url = options_.tracking_uri + kApi + path,
+               .body = body,
+               .headers = headers_,
+               .user_and_password = user_and_password_,
+               .timeout = options_.timeout});
+}
+
+std::string MlflowTracker::request(const std::string& path, const std::string& body) const {
+  auto response = send_to_server(path, body);
+  if (response.status != 200) {
+    fail(options_.tracking_uri, kApi, path, " answered ", response.status, ": ", shortened(response.body, 300));
+  }
+  return response.body;
+}
+
+std::string MlflowTracker::find_or_create_experiment() const {
+  auto found = send_to_server("experiments/get-by-name?experiment_name=" + url_escape(options_.experiment_name), "");
+  if (found.status == 200) return json::parse(found.body).at("experiment").at("experiment_id");
+  auto created = request("experiments/create", json{{"name", options_.experiment_name}}.dump());
+  return json::parse(created).at("experiment_id");
+}
+
+void MlflowTracker::start() {
+  if (!options_.run_id.empty()) {
+    request("runs/update", json{{"run_id", options_.run_id}, {"status", "RUNNING"}}.dump());
+    run_id_ = options_.run_id;
+    return;
+  }
+  json run = {{"experiment_id", find_or_create_experiment()}, {"start_time", now_in_milliseconds()}};
+  if (!options_.run_name.empty()) run["run_name"] = options_.run_name;
+  for (const auto& [key, value] : options_.tags) run["tags"].push_back({{"key", key}, {"value", value}});
+  run_id_ = json::parse(request("runs/create", run.dump())).at("run").at("info").at("run_id");
+}
+
+void MlflowTracker::store_init_configuration(const Values& config) {
+  auto params = json::array();
+  auto send_params = [&] {
+    if (!params.empty()) request("runs/log-batch", json{{"run_id", run_id_}, {"params", params}}.dump());
+    params.clear();
+  };
+  for (const auto& [name, value] : flatten(config)) {
+    params.push_back({{"key", name}, {"value", shortened(to_text(value), kMaxParamLength)}});
+    if (params.size() == kMaxParams) send_params();
+  }
+  send_params();
+}
+
+void MlflowTracker::log(const Values& values, std::optional<int64_t> step) {
+  for (const auto& [name, value] : flatten(values)) {
+    auto number = number_of(value);
+    if (number) {
+      waiting_.push_back({name, *number, now_in_milliseconds(), step.value_or(0)});
+    } else {
+      get_logger("accelerate.tracking")
+          .warning_once("mlflow keeps numbers; '" + name + "' is a text and is left out there",
+                        {.main_process_only = false});
+    }
+  }
+  if (std::chrono::steady_clock::now() - options_.send_interval >= last_sent_) send_metrics();
+}
+
+void MlflowTracker::send_metrics() {
+  if (waiting_.size() > kMaxWaiting) waiting_.erase(waiting_.begin(), waiting_.end() - kMaxWaiting);
+  while (!waiting_.empty()) {
+    auto end = waiting_.begin() + std::min(waiting_.size(), kMaxMetrics);
+    auto metrics = json::array();
+    for (auto metric = waiting_.begin(); metric != end; ++metric) {
+      metrics.push_back({{"key", metric->key},
+                         {"value", metric_value(metric->value)},
+                         {"timestamp", metric->timestamp},
+                         {"step", metric->step}});
+    }
+    request("runs/log-batch", json{{"run_id", run_id_}, {"metrics", metrics}}.dump());
+    waiting_.erase(waiting_.begin(), end);
+  }
+  last_sent_ = std::chrono::steady_clock::now();
+}
+
+void MlflowTracker::finish() {
+  send_metrics();
+  request("runs/update", json{{"run_id", run_id_}, {"status", "FINISHED"}, {"end_time", now_in_milliseconds()}}.dump());
+}
+
+}  // namespace accelerate::tracking

@@ -1,0 +1,59 @@
+#pragma once
+
+// What can be told to a tracker, and how it reads as text.
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace accelerate::tracking {
+
+class Value;
+
+/// Names and what they stand for, in the order they were written down.
+using Values = std::vector<std::pair<std::string, Value>>;
+
+/// A truth value, a number, a text, or several of them by name.
+class Value {
+ public:
+  using Content = std::variant<bool, int64_t, double, std::string, Values>;
+
+  Value(bool flag) : content_(flag) {}
+  template <std::integral T>
+    requires(!std::same_as<T, bool>)
+  Value(T number) : content_(static_cast<int64_t>(number)) {}
+  template <std::floating_point T>
+  Value(T number) : content_(static_cast<double>(number)) {}
+  Value(std::string text) : content_(std::move(text)) {}
+  Value(std::string_view text) : content_(std::string(text)) {}
+  Value(const char* text) : content_(std::string(text)) {}
+  Value(Values parts) : content_(std::move(parts)) {}
+  Value(std::initializer_list<std::pair<std::string, Value>> parts) : content_(Values(parts)) {}
+
+  const Content& content() const { return content_; }
+  bool operator==(const Value&) const = default;
+
+ private:
+  Content content_;
+};
+
+/// The value as a number (true is 1), nothing for a text or a map.
+std::optional<double> number_of(const Value& value);
+
+/// The value as JSON, in the form of Python's json module: NaN, Infinity and -Infinity are words, and numbers read back
+/// as exactly the same ones. But for those three words it is YAML too.
+std::string to_json(const Value& value);
+
+/// The value as Python's str() shows it: a text without quotes, True, nan.
+std::string to_text(const Value& value);
+
+/// The same values without maps in maps: {"a": {"b": 1}} becomes {"a/b": 1}.
+Values flatten(const Values& values);
+
+}  // namespace accelerate::tracking
