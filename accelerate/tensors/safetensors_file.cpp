@@ -1,18 +1,14 @@
 #include "accelerate/tensors/safetensors_file.h"
 
-#include <cerrno>
 #include <cstring>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/Parallel.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/scope.h"
+#include "accelerate/base/file.h"
 #include "accelerate/formats/safetensors.h"
 #include "accelerate/tensors/safetensors_types.h"
 
@@ -20,46 +16,27 @@ namespace accelerate::tensors {
 
 class SafetensorsFile::Mapping {
  public:
-  explicit Mapping(const std::filesystem::path& path) {
-    file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file_ < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
-    ScopeExit close_file([&] { close(file_); });
-    struct stat status{};
-    if (fstat(file_, &status) != 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) fail("cannot read ", path.string(), ": it is not a file");
-    bytes_ = static_cast<uint64_t>(status.st_size);
-    if (bytes_ > 0) {
-      // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
-      void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_, 0);
-      if (start == MAP_FAILED) fail("cannot map ", path.string(), " into memory: ", std::strerror(errno));
-      start_ = static_cast<char*>(start);
-    }
-    close_file.release();
+  explicit Mapping(const std::filesystem::path& path) : file_(File::open(path)) {
+    if (!std::filesystem::is_regular_file(path)) fail(path.string(), ": is not a file");
+    bytes_ = file_.bytes();
+    if (bytes_ == 0) return;
+    // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
+    void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_.descriptor(), 0);
+    if (start == MAP_FAILED) fail_for_file(path, "mapped into memory");
+    start_ = static_cast<char*>(start);
   }
   ~Mapping() {
     if (start_) munmap(start_, bytes_);
-    close(file_);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
+  const File& file() const { return file_; }
   char* start() const { return start_; }
   uint64_t bytes() const { return bytes_; }
 
-  /// Reads a range past the mapping: its pages never become this process's, and a file that was cut short meanwhile is
-  /// an error instead of a signal.
-  void read(uint64_t begin, uint64_t bytes, char* destination, const std::filesystem::path& path) const {
-    while (bytes > 0) {
-      ssize_t count = pread(file_, destination, bytes, static_cast<off_t>(begin));
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail("cannot read ", path.string(), ": ", std::strerror(errno));
-      if (count == 0) fail("cannot read ", path.string(), ": it has become shorter since it was opened");
-      begin += count, bytes -= count, destination += count;
-    }
-  }
-
  private:
-  int file_ = -1;
+  File file_;
   char* start_ = nullptr;
   uint64_t bytes_ = 0;
 };
@@ -100,7 +77,8 @@ void SafetensorsFile::copy_into(const Entry& entry, at::Tensor& destination) con
   constexpr int64_t part = int64_t{1} << 20;  // large enough to be worth a thread
   auto* start = static_cast<char*>(destination.mutable_data_ptr());
   at::parallel_for(0, static_cast<int64_t>(entry.bytes), part, [&](int64_t first, int64_t last) {
-    mapping_->read(entry.begin + first, last - first, start + first, path_);
+    // Not through the mapping: its pages would become this process's, and a file cut short meanwhile would be a signal.
+    mapping_->file().read_at(entry.begin + first, start + first, last - first);
   });
 }
 

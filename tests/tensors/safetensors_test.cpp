@@ -107,5 +107,19 @@ TEST_CASE("a file that was cut short after it was opened is an error when a tens
   tensors::SafetensorsFile file(path);
   std::filesystem::resize_file(path, 4096);
   auto destination = torch::empty({1 << 20});
-  CHECK_THROWS_WITH_AS(file.copy_into(file.entries()[0], destination), doctest::Contains("has become shorter"), Error);
+  CHECK_THROWS_WITH_AS(file.copy_into(file.entries()[0], destination), doctest::Contains("ends at byte 4096"), Error);
+}
+
+TEST_CASE("a view of a file reads it when it is used, and writing to the view does not reach the file") {
+  auto path = scratch("view.safetensors");
+  tensors::save_safetensors({{"w", torch::ones({8})}}, path);
+  auto before = bytes_of(path);
+  auto view = [&] {
+    tensors::SafetensorsFile file(path);
+    return file.view(file.entries()[0]);
+  }();
+  CHECK(torch::equal(view, torch::ones({8})));
+  view.fill_(3);
+  CHECK(torch::equal(view, torch::full({8}, 3.0f)));
+  CHECK(bytes_of(path) == before);
 }
