@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/formats/safetensors_shards.h"
 #include "cli/byte_size.h"
 #include "cli/command_line.h"
@@ -89,9 +89,7 @@ std::vector<fs::path> write_shards(const std::vector<std::vector<ShardEntry>>& g
     }
   }
   index["metadata"]["total_size"] = total;
-  std::ofstream file(directory / kIndexName);
-  file << index.dump(2) << '\n';
-  if (!file.flush()) fail((directory / kIndexName).string(), ": cannot be written");
+  write_file_atomically(directory / kIndexName, index.dump(2) + "\n");
   files.push_back(directory / kIndexName);
   return files;
 }

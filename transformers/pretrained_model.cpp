@@ -1,9 +1,8 @@
 #include "transformers/pretrained_model.h"
 
-#include <fstream>
-
 #include <ATen/ops/aminmax.h>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "transformers/gradient_checkpoint.h"
 #include "transformers/loss.h"
@@ -61,11 +60,7 @@ void PretrainedModel::save_pretrained(const std::filesystem::path& directory, Sa
   auto config = config_;
   config.set("architectures", std::vector<std::string>{name()});
   if (auto all = parameters(); !all.empty()) config.set("dtype", python_name_of(all.front().scalar_type()));
-  auto path = directory / "config.json";
-  std::ofstream file(path);
-  file << config.to_json();
-  file.close();
-  if (!file) fail("cannot write ", path.string());
+  accelerate::write_file_atomically(directory / "config.json", config.to_json());
   save_weights(*this, directory, options.max_shard_size);
 }
 

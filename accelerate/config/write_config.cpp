@@ -1,13 +1,10 @@
 #include "accelerate/config/write_config.h"
 
-#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/config/keys.h"
 #include "accelerate/config/scalar.h"
 
@@ -82,19 +79,8 @@ std::string to_yaml(const LaunchConfig& config) {
 std::string to_json(const LaunchConfig& config) { return json_of(config).dump(2) + "\n"; }
 
 void write_launch_config(const LaunchConfig& config, const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(fs::absolute(path).parent_path(), error);
-  auto temporary = path.string() + "." + std::to_string(getpid());
-  errno = 0;
-  std::ofstream file(temporary);
-  file << (path.extension() == ".json" ? to_json(config) : to_yaml(config));
-  file.close();
-  if (file) fs::rename(temporary, path, error);
-  if (!file || error) {
-    auto reason = error ? error.message() : std::strerror(errno);
-    fs::remove(temporary, error);
-    fail(path.string(), ": cannot be written: ", reason);
-  }
+  make_directories(fs::absolute(path).parent_path());
+  write_file_atomically(path, path.extension() == ".json" ? to_json(config) : to_yaml(config));
 }
 
 }  // namespace accelerate::config

@@ -1,18 +1,14 @@
 #include "accelerate/formats/safetensors_shards.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/scope.h"
+#include "accelerate/base/file.h"
 
 namespace accelerate::formats {
 
@@ -21,40 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieceBytes = size_t{4} << 20;
-
-/// A file opened for reading or writing, closed with the object.
-class File {
- public:
-  File(const fs::path& path, int flags) : path_(path), fd_(open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (fd_ < 0) fail(path.string(), ": ", std::strerror(errno));
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { close(fd_); }
-
-  void read_at(uint64_t position, char* bytes, size_t size) const {
-    for (ssize_t done = 0; size > 0; bytes += done, position += done, size -= done) {
-      done = pread(fd_, bytes, size, position);
-      if (done == 0) fail(path_.string(), ": ends before its tensors do");
-      if (done < 0) fail(path_.string(), ": cannot be read: ", std::strerror(errno));
-    }
-  }
-
-  void append(const char* bytes, size_t size) const {
-    for (ssize_t done = 0; size > 0; bytes += done, size -= done) {
-      done = write(fd_, bytes, size);
-      if (done < 0) fail(path_.string(), ": cannot be written: ", std::strerror(errno));
-    }
-  }
-
-  void flush_to_disk() const {
-    if (fsync(fd_) != 0) fail(path_.string(), ": cannot be written: ", std::strerror(errno));
-  }
-
- private:
-  fs::path path_;
-  int fd_;
-};
 
 /// The names of the shards in an index, each once.
 std::set<std::string> shard_names(const fs::path& index) {
@@ -97,8 +59,8 @@ void check_names_differ(const std::vector<SafetensorsShard>& shards) {
 
 SafetensorsShard open_safetensors(const fs::path& file) {
   if (fs::is_directory(file)) fail(file.string(), ": this is a directory, not a safetensors file");
-  File input(file, O_RDONLY);
-  uint64_t file_bytes = fs::file_size(file);
+  auto input = File::open(file);
+  uint64_t file_bytes = input.bytes();
   std::string bytes(std::min<uint64_t>(file_bytes, sizeof(uint64_t)), '\0');
   input.read_at(0, bytes.data(), bytes.size());
   auto header_bytes = safetensors_header_bytes(bytes, file_bytes, file.string());
@@ -135,27 +97,22 @@ void write_safetensors(const fs::path& file, const std::vector<ShardEntry>& tens
   }
   layout_safetensors(header.entries);
 
-  auto temporary = fs::path(file.string() + "." + std::to_string(getpid()));
-  ScopeExit clean([&] { unlink(temporary.c_str()); });
-  File output(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-  auto bytes = encode_safetensors_header(header);
-  output.append(bytes.data(), bytes.size());
+  AtomicFile output(file);
+  output.append(encode_safetensors_header(header));
   std::vector<char> piece(kPieceBytes);
   for (const auto& entry : header.entries) {
     const auto& source = *sources.at(entry.name);
-    File input(source.shard->path, O_RDONLY);
+    auto input = File::open(source.shard->path);
     auto position = source.shard->data_begin + source.entry.begin;
     for (uint64_t left = source.bytes(); left > 0;) {
       auto size = std::min<uint64_t>(left, piece.size());
       input.read_at(position, piece.data(), size);
-      output.append(piece.data(), size);
+      output.append({piece.data(), size});
       position += size;
       left -= size;
     }
   }
-  output.flush_to_disk();
-  fs::rename(temporary, file);
-  clean.release();
+  output.commit();
 }
 
 std::vector<std::vector<ShardEntry>> divide_into_shards(const std::vector<ShardEntry>& tensors, uint64_t max_bytes) {

@@ -1,13 +1,10 @@
 #include "accelerate/tensors/safetensors.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <unordered_map>
 
 #include <ATen/ops/empty.h>
-#include <unistd.h>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "accelerate/formats/safetensors.h"
 #include "accelerate/tensors/safetensors_file.h"
@@ -27,22 +24,13 @@ void save_safetensors(const TensorList& tensors, const std::filesystem::path& pa
   }
   formats::layout_safetensors(header.entries);
 
-  auto partial = path;
-  partial += ".part" + std::to_string(getpid());
-  std::ofstream file(partial, std::ios::binary);
-  auto bytes = formats::encode_safetensors_header(header);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  AtomicFile file(path);
+  file.append(formats::encode_safetensors_header(header));
   for (const auto& entry : header.entries) {
     auto plain = by_name.at(entry.name).detach().to(at::kCPU).contiguous();
-    file.write(static_cast<const char*>(plain.const_data_ptr()), static_cast<std::streamsize>(plain.nbytes()));
+    file.append({static_cast<const char*>(plain.const_data_ptr()), plain.nbytes()});
   }
-  file.close();
-  if (!file) {
-    int error = errno;
-    std::filesystem::remove(partial);
-    fail("cannot write ", path.string(), ": ", std::strerror(error));
-  }
-  std::filesystem::rename(partial, path);
+  file.commit();
 }
 
 TensorList load_safetensors(const std::filesystem::path& path) {
