@@ -27,7 +27,7 @@ class StateValue {
 
   StateValue() = default;
   template <class T>
-    requires std::constructible_from<Variant, std::in_place_type_t<T>, T>
+    requires(!std::same_as<T, StateValue>) && std::constructible_from<Variant, std::in_place_type_t<T>, T>
   StateValue(T value) : value_(std::in_place_type<T>, std::move(value)) {}
   StateValue(const char* text) : value_(std::string(text)) {}
   StateValue(const std::vector<double>& numbers) : value_(List(numbers.begin(), numbers.end())) {}
