@@ -9,7 +9,7 @@ BUILD := build
 
 .DEFAULT_GOAL := help
 .PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo demo-quick bench \
-        install docs format lint clean
+        notebook notebook-build notebook-test install docs format lint clean
 
 help:
 	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'
@@ -17,6 +17,8 @@ help:
 	@echo 'make test-full         the same with the long tests'
 	@echo 'make demo              fine-tune a language model on film reviews, on two processes'
 	@echo 'make demo-quick        the same with text messages, in about a minute'
+	@echo 'make notebook          open the tutorial in JupyterLab, with C++ cells'
+	@echo 'make notebook-test     run the notebooks and the tests of their kernel'
 	@echo 'make bench             measure against the Python stack; also writes build/bench.json'
 	@echo 'make install PREFIX=…  install the library, its headers and the accelerate command'
 	@echo 'make docs              write the API reference to build/docs'
@@ -63,6 +65,20 @@ demo-quick: build setup-assets
 
 bench: build setup-oracle
 	.venv/bin/python benchmarks/run.py
+
+notebook-build: setup-torch setup-assets
+	@tools/setup.sh notebook
+	@$(MAKE) --no-print-directory configure CMAKE_ARGS="-DACCELERATE_NOTEBOOK=ON $(CMAKE_ARGS)"
+	@cmake --build $(BUILD) --parallel $(JOBS) --target accelerate_cells accelerate_kernel accelerate_command
+
+# The kernel is made known to the Jupyter of .venv only.
+notebook: notebook-build
+	@$(BUILD)/bin/accelerate notebook install --prefix .venv
+	.venv/bin/jupyter lab examples/notebooks/fine_tune.ipynb
+
+notebook-test: notebook-build
+	@cmake --build $(BUILD) --parallel $(JOBS) --target notebook_test
+	@ctest --test-dir $(BUILD) --output-on-failure -R '^notebook_' $(if $(ACCELERATE_TEST_FULL),,-LE '^full$$')
 
 install: build
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) >$(BUILD)/install.log

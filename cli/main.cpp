@@ -22,6 +22,7 @@
 #include "cli/launch_command.h"
 #include "cli/man_pages_command.h"
 #include "cli/merge_weights_command.h"
+#include "cli/notebook_command.h"
 #include "cli/test_command.h"
 #include "cli/to_fsdp2_command.h"
 #include "cli/tpu_config_command.h"
@@ -49,6 +50,7 @@ const std::vector<Command>& commands() {
       {"env", "print what an issue should tell about this machine", env_command},
       {"estimate-memory", "tell how much memory a model needs", estimate_memory_command},
       {"merge-weights", "join the shards of a model, or cut it into shards", merge_weights_command},
+      {"notebook", "make the C++ kernel known to Jupyter", notebook_command},
       {"to-fsdp2", "bring a configuration from FSDP 1 to 2", to_fsdp2_command},
       {"tpu-config", "set up the machines of a TPU pod", tpu_config_command},
       {"doctor", "look for what commonly goes wrong on a machine", doctor_command},

@@ -48,3 +48,13 @@ if(TARGET accelerate_conformance)
     INSTALL_RPATH "$ORIGIN/../../${CMAKE_INSTALL_LIBDIR};${helper_torch}/lib")
   install(TARGETS accelerate_conformance DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/accelerate)
 endif()
+if(TARGET accelerate_cells)
+  set_target_properties(accelerate_notebook PROPERTIES INSTALL_RPATH "$ORIGIN;${torch_rpath}")
+  set_target_properties(accelerate_cells PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../../${CMAKE_INSTALL_LIBDIR};${helper_torch}/lib;${LLVM_LIBRARY_DIR}")
+  install(TARGETS accelerate_notebook)
+  install(TARGETS accelerate_cells accelerate_kernel DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/accelerate)
+  install(FILES ${PROJECT_SOURCE_DIR}/notebook/prelude.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/notebook)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/notebook/runtime DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/notebook
+    FILES_MATCHING PATTERN "*.h")
+endif()

@@ -30,7 +30,7 @@ ROOMS = {
     "cli": {"base", "config", "formats", "launch"},
 }
 ROOMS["accelerator"] = set(ROOMS) - {"launch", "transformers", "cli"} | {"torch"}
-ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator"}
+ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator", "transformers"}
 
 # Programs beside the rooms: cli/tools holds those commands that need libtorch.
 EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"accelerator", "tensors", "checkpoint", "torch"}}

@@ -5,12 +5,14 @@
 #   tools/setup.sh torch    the pinned PyTorch wheel, which carries libtorch, in .venv
 #   tools/setup.sh oracle   the Python packages that tests and benchmarks compare with, in .venv
 #   tools/setup.sh assets   weights, texts and data sets of the tutorial, in .assets
+#   tools/setup.sh notebook the interpreter and the packages of the Jupyter kernel, and Jupyter in .venv
 #   tools/setup.sh lint     clang-format and clang-tidy, in .venv
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
   libonig-dev libxxhash-dev zlib1g-dev python3 python3-venv tmux strace iproute2 openmpi-bin dataset-fashion-mnist)
+notebook_packages=(clang-19 libclang-19-dev llvm-19-dev xeus-dev xtl-dev cppzmq-dev libzmq3-dev uuid-dev libssl-dev)
 torch_version=$(sed -n 's/^set(ACCELERATE_TORCH_VERSION \(.*\))$/\1/p' cmake/AccelerateTorch.cmake)
 
 install_packages() {
@@ -60,6 +62,12 @@ install_oracle() {
   pip_install "the Python packages to compare with" "oracle-$(content_key $list)" -r $list
 }
 
+install_notebook() {
+  local list=tools/requirements-notebook.txt
+  install_packages "${notebook_packages[@]}"
+  pip_install "Jupyter" "notebook-$(content_key $list)" -c tools/requirements.txt -r $list
+}
+
 install_lint() {
   local list=tools/requirements-lint.txt
   pip_install "clang-format and clang-tidy" "lint-$(content_key $list)" -r $list
@@ -75,9 +83,10 @@ for part in "$@"; do
   case $part in
     system) install_packages "${system_packages[@]}" ;;
     lint) install_lint ;;
+    notebook) install_notebook ;;
     torch) install_torch ;;
     assets) fetch_assets ;;
     oracle) install_torch && install_oracle ;;
-    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, lint" >&2 && exit 2 ;;
+    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, lint" >&2 && exit 2 ;;
   esac
 done

@@ -33,6 +33,7 @@ fi
 phase set-up make --no-print-directory setup-oracle setup-assets
 phase configure make --no-print-directory configure
 phase build make --no-print-directory compile
+if [[ ${#selection[@]} == 0 ]]; then phase notebook make --no-print-directory notebook-build; fi
 status=0
 phase tests run_ctest "${selection[@]}" || status=$?
 printf '\nThe phases took\n%s' "$minutes"

@@ -1,0 +1,163 @@
+#include "notebook/cells/declared_names.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace accelerate::notebook {
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 9> kSpecifiers = {
+    "static", "inline", "constexpr", "const", "constinit", "consteval", "thread_local", "volatile", "typename"};
+constexpr std::array<std::string_view, 4> kTypes = {"struct", "class", "union", "enum"};
+constexpr std::array<std::string_view, 12> kNoDeclaration = {"namespace", "extern", "return",        "throw",
+                                                             "delete",    "new",    "co_await",      "goto",
+                                                             "operator",  "using",  "static_assert", "friend"};
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Reads the head of a declaration from left to right.
+class Reader {
+ public:
+  explicit Reader(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  Names names() {
+    skip_attributes();
+    while (is("template")) {
+      ++at_;
+      skip_brackets("<", ">");
+      if (is("requires")) return {};
+    }
+    while (at_ < tokens_.size() && is_one_of(text(), kSpecifiers)) ++at_;
+    if (is("using")) return is("=", 2) ? Names{std::string(text(1))} : Names{};
+    if (is("concept")) return {std::string(text(1))};
+    if (is("typedef")) return {last_word()};
+    if (at_ < tokens_.size() && is_one_of(text(), kTypes)) return type_name();
+    if (at_ >= tokens_.size() || is_one_of(text(), kNoDeclaration)) return {};
+    if (makes_class()) return {std::string(text(2))};
+    return declarators();
+  }
+
+ private:
+  std::string_view text(size_t ahead = 0) const {
+    return at_ + ahead < tokens_.size() ? tokens_[at_ + ahead].text : std::string_view();
+  }
+  bool is(std::string_view word, size_t ahead = 0) const { return text(ahead) == word; }
+  bool is_word(size_t ahead = 0) const {
+    return at_ + ahead < tokens_.size() && tokens_[at_ + ahead].kind == TokenKind::Word;
+  }
+
+  void skip_attributes() {
+    while (is("[") && is("[", 1)) skip_brackets("[", "]");
+  }
+
+  /// Steps behind the bracket that closes the one here.
+  void skip_brackets(std::string_view open, std::string_view close) {
+    int depth = 0;
+    for (; at_ < tokens_.size(); ++at_) {
+      if (is(open)) ++depth;
+      if (is(close) && --depth == 0) {
+        ++at_;
+        return;
+      }
+    }
+  }
+
+  std::string last_word() const {
+    for (size_t i = tokens_.size(); i-- > 0;) {
+      if (tokens_[i].kind == TokenKind::Word) return std::string(tokens_[i].text);
+    }
+    return {};
+  }
+
+  Names type_name() {
+    ++at_;
+    if (is("class") || is("struct")) ++at_;
+    skip_attributes();
+    bool specialized = is("<", 1);  // stays with the template that it specializes
+    return is_word() && !specialized ? Names{std::string(text())} : Names{};
+  }
+
+  /// TORCH_MODULE(Net): a macro in capitals with one name.
+  bool makes_class() const {
+    auto is_capital = [](unsigned char c) { return std::islower(c) == 0; };
+    return is_word() && std::all_of(text().begin(), text().end(), is_capital) && is("(", 1) && is_word(2) && is(")", 3);
+  }
+
+  /// `type name`, followed by what may follow a name; then the other names after commas.
+  Names declarators() {
+    int num_parts = 0;  // of type and name
+    bool qualified = false;
+    std::string_view last;
+    while (at_ < tokens_.size()) {
+      if (is("operator")) return {};
+      if (is_word()) {
+        last = text();
+        qualified = num_parts > 0 && at_ > 0 && tokens_[at_ - 1].text == "::";
+        if (!qualified) ++num_parts;
+        ++at_;
+      } else if (is("<") && !last.empty() && !is("<", 1)) {
+        skip_brackets("<", ">");
+      } else if (is("::") || is("*") || is("&")) {
+        ++at_;
+      } else {
+        break;
+      }
+    }
+    if (is("[") && num_parts == 1 && last == "auto") return binding();
+    bool named = num_parts >= 2 && !qualified && tokens_[at_ - 1].kind == TokenKind::Word;
+    bool follows = is("(") || is("=") || is("{") || is(";") || is("[") || is(",") || is(":");
+    if (!named || !follows) return {};
+    Names names = {std::string(last)};
+    add_names_after_commas(names);
+    return names;
+  }
+
+  Names binding() {
+    Names names;
+    for (++at_; at_ < tokens_.size() && !is("]"); ++at_) {
+      if (is_word()) names.emplace_back(text());
+    }
+    return is("=", 1) || is("{", 1) || is("(", 1) ? names : Names{};
+  }
+
+  void add_names_after_commas(Names& names) {
+    int depth = 0;
+    for (; at_ < tokens_.size(); ++at_) {
+      if (is("(") || is("{") || is("[")) ++depth;
+      if (is(")") || is("}") || is("]")) --depth;
+      if (depth > 0 || !is(",")) continue;
+      while (is("*", 1) || is("&", 1)) ++at_;
+      bool declarator =
+          is_word(1) && (is("=", 2) || is("{", 2) || is("(", 2) || is("[", 2) || is(",", 2) || is(";", 2));
+      if (declarator) names.emplace_back(text(1));
+    }
+  }
+
+  const std::vector<Token>& tokens_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> declared_names(const std::vector<Token>& tokens) { return Reader(tokens).names(); }
+
+bool has_lambda(const std::vector<Token>& tokens) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "[") continue;
+    if (i == 0 || tokens[i - 1].text == "return") return true;
+    // After a name or a closing bracket it is an index.
+    bool index = tokens[i - 1].kind != TokenKind::Punctuation || tokens[i - 1].text == ")" ||
+                 tokens[i - 1].text == "]" || tokens[i - 1].text == "[";
+    if (!index) return true;
+  }
+  return false;
+}
+
+}  // namespace accelerate::notebook

@@ -1,0 +1,20 @@
+#pragma once
+
+// Which names a declaration introduces, so that a name that is declared anew can take the place of the older one.
+
+#include <string>
+#include <vector>
+
+#include "notebook/cells/tokens.h"
+
+namespace accelerate::notebook {
+
+/// The names that a chunk of a cell declares at its top level: of a function, class, alias, template, variables, a
+/// structured binding, or what a macro such as TORCH_MODULE(Net) makes. Empty for expressions, operators, members
+/// defined outside of their class and everything inside a namespace. Goes by the form alone, without knowing types.
+std::vector<std::string> declared_names(const std::vector<Token>& tokens);
+
+/// Whether these tokens contain a lambda.
+bool has_lambda(const std::vector<Token>& tokens);
+
+}  // namespace accelerate::notebook

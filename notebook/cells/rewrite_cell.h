@@ -1,0 +1,32 @@
+#pragma once
+
+// A cell in the form that clang's interpreter can take, one unit after the other.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accelerate::notebook {
+
+/// Code that is parsed and run as a whole.
+struct Unit {
+  std::string code = {};
+  std::vector<std::string> redefines = {};  // names whose older declarations go out of sight when this one is parsed
+};
+
+/// Whether an earlier cell has declared a name.
+using IsKnown = std::function<bool(const std::string& name)>;
+
+/// The units of cell number `number`.
+///
+/// Control statements go into functions, as do expressions with a lambda, which clang 19 cannot mangle at the top
+/// level. A declaration of a known name goes into a namespace of its own, because C++ has no redefinition. The value of
+/// an expression at the end is shown. Lines of messages are those of the cell, which is called In[number] in them, and
+/// a running statement can be found by its line (runtime/messages.h).
+std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown& is_known, int first_line = 1);
+
+/// Code that measures how long the cell takes: with 0 for a count, as many runs as are needed for a good estimate.
+Unit timed_cell(std::string_view cell, int number, int loops, int repeats, int first_line = 1);
+
+}  // namespace accelerate::notebook

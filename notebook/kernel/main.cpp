@@ -1,0 +1,36 @@
+// The Jupyter kernel:
+//
+//   accelerate-kernel CONNECTION_FILE accelerate-cells compiler flags...
+
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <iostream>
+#include <memory>
+
+#include <xeus/xkernel.hpp>
+#include <xeus/xkernel_configuration.hpp>
+#include <xeus/xserver_zmq.hpp>
+
+#include "notebook/kernel/cell_kernel.h"
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "accelerate-kernel is started by Jupyter; `accelerate notebook install` tells Jupyter about it\n";
+    return 2;
+  }
+  // Before any thread starts, so that none of them receives it.
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  int interrupts = signalfd(-1, &interrupt, SFD_NONBLOCK | SFD_CLOEXEC);
+
+  auto cells =
+      std::make_unique<accelerate::notebook::CellKernel>(std::vector<std::string>(argv + 2, argv + argc), interrupts);
+  xeus::xkernel kernel(xeus::load_configuration(argv[1]), xeus::get_user_name(), xeus::make_context<zmq::context_t>(),
+                       std::move(cells), xeus::make_xserver_zmq, xeus::make_in_memory_history_manager(), nullptr,
+                       xeus::make_null_debugger, nlohmann::json::object(), nlohmann::json::error_handler_t::replace);
+  kernel.start();
+}

@@ -1,0 +1,93 @@
+#pragma once
+
+// Showing things below a cell: text, HTML, pictures of tensors, curves.
+//
+//   display(image(pixels));                        a tensor as a picture
+//   display(plot(losses, {.title = "loss"}));      a curve
+//   auto shown = display(plot(losses));            one that is drawn anew while a loop runs:
+//   shown.update(plot(losses));
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "notebook/runtime/line_plot.h"
+#include "notebook/runtime/messages.h"
+#include "notebook/runtime/value_text.h"
+
+namespace accelerate::notebook {
+
+/// Something to show in formats of its own. A function `MimeBundle mime_bundle(const T&)` beside T does the same for
+/// any type.
+struct Rich {
+  MimeBundle bundle = {};
+};
+
+/// A piece of HTML; a text in Markdown.
+Rich html(std::string text);
+Rich markdown(std::string text);
+
+struct ImageOptions {
+  int scale = 1;    // screen pixels for each of the picture's
+  int per_row = 8;  // pictures of a batch beside each other
+  double low = 0;   // the value of a floating-point tensor that is black
+  double high = 1;  // and the one that is white
+};
+
+/// A picture of a tensor: height x width, channels x height x width with 1, 3 or 4 channels, or a batch of those.
+/// Numbers of uint8 are brightness from 0 to 255, others from `low` to `high`. Throws Error for another shape.
+Rich image(const at::Tensor& pixels, const ImageOptions& options = {});
+
+/// Curves over the steps 0, 1, 2, ..., or over the x of each series.
+Rich plot(const std::vector<double>& values, const PlotOptions& options = {});
+Rich plot(const std::vector<Series>& series, const PlotOptions& options = {});
+
+/// What is shown for a value: its own formats if it has some, else its text.
+template <class T>
+MimeBundle bundle_of(const T& value) {
+  if constexpr (std::same_as<T, Rich>) {
+    return value.bundle;
+  } else if constexpr (requires { MimeBundle(mime_bundle(value)); }) {
+    return mime_bundle(value);
+  } else {
+    return {{"text/plain", value_text(value)}};
+  }
+}
+
+/// A place in the notebook where something was shown.
+class Display {
+ public:
+  explicit Display(std::string id) : id_(std::move(id)) {}
+
+  /// Shows `value` there instead.
+  template <class T>
+  void update(const T& value) const {
+    send_display(bundle_of(value), id_, /*update=*/true);
+  }
+
+ private:
+  std::string id_;
+};
+
+/// An identifier that no other display of this notebook has.
+std::string new_display_id();
+
+/// Shows a value below the cell, where it can be updated. Forked ranks can call it too.
+template <class T>
+Display display(const T& value) {
+  auto id = new_display_id();
+  send_display(bundle_of(value), id, /*update=*/false);
+  return Display(id);
+}
+
+/// Comes after the expression that a cell ends with: its value is the cell's result. An operator rather than a
+/// function, because an expression without a value is left as it is.
+struct Shown {};
+template <class T>
+void operator,(const T& value, Shown) {
+  send_result(bundle_of(value));
+}
+
+}  // namespace accelerate::notebook

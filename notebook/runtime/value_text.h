@@ -1,0 +1,69 @@
+#pragma once
+
+// A value as the text that a notebook shows for it.
+
+#include <concepts>
+#include <optional>
+#include <ostream>
+#include <ranges>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <ATen/core/Tensor.h>
+
+#include "notebook/runtime/tensor_text.h"
+#include "notebook/runtime/type_text.h"
+
+namespace accelerate::notebook {
+
+namespace detail {
+
+template <class T>
+concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
+
+template <class T>
+concept TupleLike = requires { std::tuple_size<T>::value; };
+
+}  // namespace detail
+
+/// Tensors with type, shape and values; texts in quotes; containers, pairs and tuples with their elements, at most 100
+/// of them; anything with operator<< by that; otherwise the name of the type.
+template <class T>
+std::string value_text(const T& value) {
+  if constexpr (std::same_as<T, at::Tensor>) {
+    return tensor_text(value);
+  } else if constexpr (std::same_as<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    return "\"" + std::string(std::string_view(value)) + "\"";
+  } else if constexpr (std::ranges::input_range<const T>) {
+    std::string text;
+    size_t count = 0;
+    for (const auto& element : value) {
+      if (++count > 100) {
+        text += ", ...";
+        break;
+      }
+      text += (text.empty() ? "" : ", ") + value_text<std::remove_cvref_t<decltype(element)>>(element);
+    }
+    return "{" + text + "}";
+  } else if constexpr (requires { value.has_value(), *value; }) {
+    return value.has_value() ? value_text(*value) : "nullopt";
+  } else if constexpr (detail::Streamable<T>) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+  } else if constexpr (detail::TupleLike<T>) {
+    std::string text;
+    std::apply([&](const auto&... parts) { ((text += (text.empty() ? "" : ", ") + value_text(parts)), ...); }, value);
+    return "{" + text + "}";
+  } else {
+    return "<" + type_text(typeid(T)) + ">";
+  }
+}
+
+}  // namespace accelerate::notebook

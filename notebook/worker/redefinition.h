@@ -1,0 +1,20 @@
+#pragma once
+
+// Declarations of cells, and how a newer one takes the place of an older.
+
+#include <string>
+
+namespace clang {
+class CompilerInstance;
+}
+
+namespace accelerate::notebook {
+
+/// Whether a cell, and not only a header, has declared this name at its top level.
+bool is_declared_by_cell(clang::CompilerInstance& compiler, const std::string& name);
+
+/// Leaves the newest declaration of this name alone in the sight of later cells, with overloads that it does not
+/// replace. Code that was compiled with an older one goes on using that.
+void hide_older_declarations(clang::CompilerInstance& compiler, const std::string& name);
+
+}  // namespace accelerate::notebook

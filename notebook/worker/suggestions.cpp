@@ -1,0 +1,210 @@
+#include "notebook/worker/suggestions.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/RawCommentList.h>
+#include <clang/Basic/FileManager.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Interpreter/Interpreter.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Sema/CodeCompleteConsumer.h>
+#include <clang/Sema/Sema.h>
+#include <clang/Sema/SemaCodeCompletion.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include "notebook/cells/declared_names.h"
+#include "notebook/cells/split_cell.h"
+#include "notebook/protocol/frames.h"
+
+namespace accelerate::notebook {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int kLongestMilliseconds = 10000;
+constexpr size_t kMostNames = 500;
+
+struct Question {
+  std::string before;  // the cell up to the name
+  std::string name;    // as far as it is typed
+  bool whole_word;
+};
+
+std::string kind_of(const clang::CodeCompletionResult& result) {
+  switch (result.CursorKind) {
+    case CXCursor_FunctionDecl:
+    case CXCursor_CXXMethod:
+    case CXCursor_FunctionTemplate:
+      return "function";
+    case CXCursor_ClassDecl:
+    case CXCursor_StructDecl:
+    case CXCursor_ClassTemplate:
+    case CXCursor_TypedefDecl:
+    case CXCursor_TypeAliasDecl:
+      return "class";
+    case CXCursor_Namespace:
+      return "module";
+    default:
+      return result.Kind == clang::CodeCompletionResult::RK_Keyword ? "keyword" : "instance";
+  }
+}
+
+/// Answers through a pipe when the compiler has found what fits, and ends the process: it has done its work.
+class Answer : public clang::CodeCompleteConsumer {
+ public:
+  Answer(const Question& question, int pipe)
+      : CodeCompleteConsumer(options()),
+        question_(question),
+        pipe_(pipe),
+        info_(std::make_shared<clang::GlobalCodeCompletionAllocator>()) {}
+
+  void ProcessCodeCompleteResults(clang::Sema& sema, clang::CodeCompletionContext context,
+                                  clang::CodeCompletionResult* results, unsigned num_results) override {
+    json names = json::array();
+    std::set<std::string> seen;
+    for (unsigned i = 0; i < num_results; ++i) {
+      auto& result = results[i];
+      auto* text =
+          result.CreateCodeCompletionString(sema, context, getAllocator(), info_, /*IncludeBriefComments=*/false);
+      std::string name = text->getTypedText() ? text->getTypedText() : "";
+      if (!fits(name) || result.Availability == CXAvailability_NotAccessible || result.Hidden) continue;
+      if (!question_.whole_word && !seen.insert(name).second) continue;  // one for all overloads
+      names.push_back({{"name", name}, {"kind", kind_of(result)}});
+      if (question_.whole_word) describe(sema, result, names.back());
+      if (names.size() == kMostNames) break;
+    }
+    write_frame(pipe_, names.dump(-1, ' ', false, json::error_handler_t::replace));
+    _exit(0);
+  }
+
+  clang::CodeCompletionAllocator& getAllocator() override { return info_.getAllocator(); }
+  clang::CodeCompletionTUInfo& getCodeCompletionTUInfo() override { return info_; }
+
+ private:
+  static clang::CodeCompleteOptions options() {
+    clang::CodeCompleteOptions options;
+    options.IncludeGlobals = true;
+    options.LoadExternal = true;  // what the precompiled header declares
+    return options;
+  }
+
+  bool fits(const std::string& name) const {
+    if (question_.whole_word) return name == question_.name;
+    bool reserved = name.starts_with("_") && !question_.name.starts_with("_");
+    return name.starts_with(question_.name) && !name.empty() && !reserved && !name.starts_with("operator");
+  }
+
+  static void describe(clang::Sema& sema, const clang::CodeCompletionResult& result, json& entry) {
+    const auto* declaration = result.Kind == clang::CodeCompletionResult::RK_Declaration ? result.Declaration : nullptr;
+    if (declaration == nullptr) return;
+    auto& context = sema.getASTContext();
+    auto policy = context.getPrintingPolicy();
+    policy.TerseOutput = true;
+    policy.PolishForDeclaration = true;
+    std::string signature;
+    llvm::raw_string_ostream stream(signature);
+    declaration->print(stream, policy);
+    entry["signature"] = stream.str();
+    if (const auto* comment = context.getRawCommentForAnyRedecl(declaration)) {
+      entry["documentation"] = comment->getFormattedText(context.getSourceManager(), sema.getDiagnostics());
+    }
+  }
+
+  const Question& question_;
+  int pipe_;
+  clang::CodeCompletionTUInfo info_;
+};
+
+/// The beginning of a function or class is read as it is; what stands in statements, inside a function.
+std::string in_context(const Chunk& chunk) {
+  const auto& tokens = chunk.tokens;
+  auto text = std::string(chunk.text);
+  bool in_braces = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.text == "{"; });
+  bool function = in_braces && chunk.kind != ChunkKind::Control && !declared_names(tokens).empty() &&
+                  std::none_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.text == "="; });
+  if (function || chunk.kind == ChunkKind::Statement || tokens.front().text == "namespace") return text;
+  return "void completed_statement() {\n" + text;
+}
+
+/// Reads the cell up to the name and lets the compiler say what fits there. Ends the process if it does.
+void ask(Interpreter& interpreter, const Question& question, int pipe) {
+  auto chunks = split_cell(question.before);
+  std::string last = "void completed_statement() {\n";
+  size_t end = question.before.size();
+  bool unfinished = !chunks.empty() && chunks.back().kind != ChunkKind::Directive &&
+                    !chunks.back().text.ends_with(';') && !chunks.back().text.ends_with('}');
+  if (unfinished) {
+    end = static_cast<size_t>(chunks.back().text.data() - question.before.data());
+    last = in_context(chunks.back());
+  }
+  auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
+  for (const auto& unit : rewrite_cell(std::string_view(question.before).substr(0, end), 0, is_known)) {
+    interpreter.parse(unit);
+  }
+
+  auto& compiler = *interpreter.engine().getCompilerInstance();
+  const char* file_name = "/completed_cell.cpp";
+  last += " ";
+  auto file = compiler.getFileManager().getVirtualFileRef(file_name, static_cast<off_t>(last.size()), 0);
+  compiler.getSourceManager().overrideFileContents(file, llvm::MemoryBuffer::getMemBufferCopy(last, file_name));
+  auto line = static_cast<unsigned>(std::count(last.begin(), last.end(), '\n')) + 1;
+  auto column = static_cast<unsigned>(last.size() - (last.rfind('\n') + 1)) + 1;
+  compiler.getPreprocessor().SetCodeCompletionPoint(file, line, column);
+  Answer answer(question, pipe);
+  compiler.getSema().CodeCompletion().CodeCompleter = &answer;
+  interpreter.parse({"#include \"" + std::string(file_name) + "\"\n", {}});
+}
+
+json answer_from_copy(Interpreter& interpreter, const Question& question) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return json::array();
+  pid_t copy = fork();
+  if (copy == 0) {
+    ask(interpreter, question, ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  FrameReader reader(ends[0]);
+  json names = json::array();
+  pollfd ready{ends[0], POLLIN, 0};
+  while (copy > 0 && poll(&ready, 1, kLongestMilliseconds) > 0) {
+    bool more = reader.read_some();
+    if (auto frame = reader.take()) {
+      names = json::parse(*frame);
+      break;
+    }
+    if (!more) break;
+  }
+  close(ends[0]);
+  if (copy > 0) {
+    kill(copy, SIGKILL);
+    waitpid(copy, nullptr, 0);
+  }
+  return names;
+}
+
+bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+json suggestions_at(Interpreter& interpreter, std::string_view cell, size_t cursor, bool whole_word) {
+  size_t end = std::min(cursor, cell.size());
+  size_t begin = end;
+  while (begin > 0 && in_name(cell[begin - 1])) --begin;
+  while (whole_word && end < cell.size() && in_name(cell[end])) ++end;
+  Question question{std::string(cell.substr(0, begin)), std::string(cell.substr(begin, end - begin)), whole_word};
+  if (whole_word && question.name.empty()) return {{"begin", begin}, {"names", json::array()}};
+  return {{"begin", begin}, {"names", answer_from_copy(interpreter, question)}};
+}
+
+}  // namespace accelerate::notebook

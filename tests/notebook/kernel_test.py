@@ -1,0 +1,269 @@
+"""What a person at a notebook does, done to the kernel."""
+
+import pathlib
+import tempfile
+import unittest
+
+from kernel_client import Kernel
+
+
+class KernelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kernel = cls.enterClassContext(Kernel())
+
+    def run_cell(self, code, **more):
+        outcome = self.kernel.run(code, **more)
+        self.assertEqual(outcome.status, "ok", outcome.error + outcome.traceback)
+        return outcome
+
+    def value(self, code):
+        return self.run_cell(code).result["text/plain"]
+
+    def fails(self, code, **more):
+        outcome = self.kernel.run(code, **more)
+        self.assertEqual(outcome.status, "error")
+        return outcome
+
+
+class Values(KernelTest):
+    def test_a_last_expression_is_shown_and_a_statement_is_not(self):
+        self.assertEqual(self.value("1 + 2"), "3")
+        self.assertIsNone(self.run_cell("1 + 2;").result)
+        self.assertIsNone(self.run_cell("int unseen = 1;").result)
+
+    def test_an_expression_without_a_value_runs(self):
+        outcome = self.run_cell('void say() { std::cout << "said"; }\nsay()')
+        self.assertEqual((outcome.stdout, outcome.result), ("said", None))
+
+    def test_tensors_show_type_and_shape(self):
+        self.assertEqual(self.value("torch::arange(6).reshape({2, 3})"), "int64 [2, 3]\n[[0, 1, 2],\n [3, 4, 5]]")
+        self.assertEqual(self.value("torch::ones({2}, torch::requires_grad())"), "float32 [2], requires grad\n[1., 1.]")
+        self.assertIn("...", self.value("torch::zeros({100, 100})"))
+        self.assertEqual(self.value("torch::zeros({0, 3})"), "float32 [0, 3]")
+        self.assertEqual(self.value("torch::Tensor()"), "undefined tensor")
+        self.assertEqual(self.value("torch::tensor(1.5)"), "float32 []\n1.5000")
+
+    def test_containers_texts_and_other_objects_are_shown(self):
+        self.assertEqual(self.value("std::vector<int>{1, 2, 3}"), "{1, 2, 3}")
+        self.assertEqual(self.value('std::map<std::string, double>{{"a", 0.5}}'), '{{"a", 0.5}}')
+        self.assertEqual(self.value('std::string("text")'), '"text"')
+        self.assertEqual(self.value("true"), "true")
+        self.assertEqual(self.value("struct Plain {};\nPlain{}"), "<Plain>")
+        self.assertEqual(self.value("[] { return 5; }()"), "5")
+
+
+class Output(KernelTest):
+    def test_both_ways_to_print_appear_in_their_order(self):
+        outcome = self.run_cell('std::cout << "a\\n"; printf("b\\n"); std::cout << "c" << std::endl; std::cerr << "d";')
+        self.assertEqual((outcome.stdout, outcome.stderr), ("a\nb\nc\n", "d"))
+
+    def test_output_appears_while_a_cell_runs(self):
+        outcome = self.run_cell("for (int i = 0; i < 3; ++i) { printf(\"%d\\n\", i); "
+                                "std::this_thread::sleep_for(std::chrono::milliseconds(400)); }")
+        self.assertEqual(outcome.stdout, "0\n1\n2\n")
+        self.assertGreaterEqual(len(outcome.pieces), 3)
+
+    def test_a_progress_bar_is_drawn_in_place(self):
+        outcome = self.run_cell("{ accelerate::ProgressBar bar(10); for (int i = 0; i < 10; ++i) { bar.update(); "
+                                "std::this_thread::sleep_for(std::chrono::milliseconds(60)); } }")
+        self.assertIn("\r", outcome.stderr)
+        self.assertIn("10/10", outcome.stderr)
+        self.assertIn("█", outcome.stderr)
+        self.assertGreater(outcome.stderr.count("\r"), 3)
+
+    def test_more_than_a_pipe_holds_arrives(self):
+        outcome = self.run_cell('for (int i = 0; i < 20000; ++i) std::cout << "line äöü " << i << "\\n";')
+        self.assertEqual(outcome.stdout, "".join(f"line äöü {i}\n" for i in range(20000)))
+
+    def test_standard_input_asks(self):
+        outcome = self.run_cell("std::string name; int age;\nstd::getline(std::cin, name);\nstd::cin >> age;\n"
+                                "std::cout << name << age;", answers=["Ada", "36"])
+        self.assertEqual(outcome.stdout, "Ada36")
+        self.assertEqual(self.run_cell("char word[9]; scanf(\"%8s\", word);\nstd::string(word)", answers=["hello"])
+                         .result["text/plain"], '"hello"')
+
+    def test_standard_input_ends_where_nobody_can_be_asked(self):
+        self.assertEqual(self.value("std::string none;\nbool(std::getline(std::cin, none))"), "false")
+        self.run_cell("std::cin.clear();")
+
+
+class Definitions(KernelTest):
+    def test_functions_variables_and_classes_are_defined_anew(self):
+        self.run_cell("int f(int a) { return a + 1; }\nint g() { return f(1); }\nauto v = 10;\n"
+                      "struct S { int id() { return 1; } };\ntemplate <class T> T twice(T t) { return t + t; }")
+        self.run_cell("long f(int a) { return a + 100; }\nauto v = std::string(\"text\");\n"
+                      "struct S { int id() { return 2; } };\ntemplate <class T> T twice(T t) { return t + t + t; }")
+        self.assertEqual(self.value("f(1)"), "101")
+        self.assertEqual(self.value("g()"), "2")
+        self.assertEqual(self.value("v"), '"text"')
+        self.assertEqual(self.value("S().id()"), "2")
+        self.assertEqual(self.value("twice(1)"), "3")
+
+    def test_overloads_stay_beside_each_other(self):
+        self.run_cell("int over(int) { return 1; }")
+        self.run_cell("int over(double) { return 2; }")
+        self.assertEqual(self.value("over(1) * 10 + over(1.0)"), "12")
+
+    def test_a_cell_can_be_run_many_times(self):
+        for _ in range(4):
+            self.run_cell("struct NetImpl : torch::nn::Module { NetImpl() { a = register_module(\"a\", torch::nn::Linear(2, 1)); }\n"
+                          "  torch::nn::Linear a{nullptr}; };\nTORCH_MODULE(Net);\nNet net;\nint one = 1, two = 2;\n"
+                          "auto [x, y] = std::pair(3, 4);")
+        self.assertEqual(self.value("net->parameters().size() + one + two + x + y"), "12")
+
+    def test_a_failed_definition_leaves_the_old_one(self):
+        self.run_cell("struct Kept { int id() { return 7; } };\nint kept() { return 8; }")
+        self.fails("struct Kept { int y = no_such_name; };")
+        self.fails("int kept() { return no_such_name; }")
+        self.assertEqual(self.value("Kept().id() + kept()"), "15")
+
+
+class Errors(KernelTest):
+    def test_a_compile_error_names_the_line(self):
+        outcome = self.fails("int fine = 1;\nint y = not_declared;")
+        self.assertEqual(outcome.error.split(":")[0], "CompileError")
+        self.assertRegex(outcome.error, r"In\[\d+\], line 2: use of undeclared identifier 'not_declared'")
+        self.assertIn("int y = not_declared;", outcome.traceback)
+
+    def test_an_exception_names_its_type_and_the_line(self):
+        outcome = self.fails("int before = 1;\n\nfor (int i = 0; i < 3; ++i) {\n  if (i == 1) throw std::runtime_error(\"at one\");\n}")
+        self.assertEqual(outcome.error, "std::runtime_error: at one")
+        self.assertRegex(outcome.traceback, r"In\[\d+\], line 3:")
+        self.assertEqual(self.value("before"), "1")
+
+    def test_errors_of_libtorch_are_told_without_addresses(self):
+        outcome = self.fails("torch::ones({2, 3}).matmul(torch::ones({2, 3}));")
+        self.assertIn("mat1 and mat2 shapes cannot be multiplied", outcome.error)
+        self.assertNotIn("Exception raised from", outcome.error + outcome.traceback)
+
+    def test_something_that_is_no_exception_class_can_be_thrown(self):
+        self.assertEqual(self.fails("throw 42;").error, "int: ")
+
+    def test_a_function_without_code_is_an_error(self):
+        self.assertIn("%lib", self.fails("int nowhere();\nnowhere()").error)
+        self.assertEqual(self.value("1"), "1")
+
+
+class Commands(KernelTest):
+    def test_shell(self):
+        self.assertEqual(self.run_cell("!echo hello").stdout, "hello\n")
+
+    def test_time(self):
+        self.assertRegex(self.run_cell("%%timeit -n 10 -r 2\nstd::sqrt(2.0);").stdout, r"per call \(2 runs of 10 calls\)")
+        self.assertRegex(self.run_cell("%%time\nint timed = 3;").stdout, "CPU time .*, wall time ")
+        self.assertEqual(self.value("timed"), "3")
+
+    def test_include_and_lib(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "own.h").write_text("inline int own() { return 5; }\n")
+            self.assertEqual(self.value(f"%include {folder}\n#include <own.h>\nown()"), "5")
+        self.assertNotEqual(self.value("%lib z\nextern \"C\" const char* zlibVersion();\nstd::string(zlibVersion())"), '""')
+
+    def test_an_unknown_command_is_an_error(self):
+        self.assertIn("%nothing is not a command", self.fails("%nothing").error)
+        self.assertIn("no_such", self.fails("%lib no_such").error)
+
+
+class Display(KernelTest):
+    def test_pictures_and_curves(self):
+        self.run_cell("using namespace accelerate::notebook;")
+        outcome = self.run_cell("display(image(torch::rand({3, 8, 8})));\nplot({3, 2, 1}, {.title = \"loss\"})")
+        self.assertTrue(outcome.displays[0]["data"]["image/png"].startswith("iVBORw0KGgo"))
+        self.assertIn("<polyline", outcome.result["image/svg+xml"])
+
+    def test_a_display_is_updated_in_its_place(self):
+        outcome = self.run_cell("auto shown = accelerate::notebook::display(accelerate::notebook::html(\"<b>1</b>\"));\n"
+                                "shown.update(accelerate::notebook::html(\"<b>2</b>\"));")
+        self.assertEqual(outcome.updates[0]["data"]["text/html"], "<b>2</b>")
+        self.assertEqual(outcome.updates[0]["transient"], outcome.displays[0]["transient"])
+
+    def test_text_and_pictures_keep_their_order(self):
+        outcome = self.kernel.run("std::cout << \"first\";\naccelerate::notebook::display(1);\nstd::cout << \"last\";")
+        self.assertEqual((outcome.stdout, len(outcome.displays)), ("firstlast", 1))
+
+    def test_a_tensor_that_is_no_picture_is_an_error(self):
+        self.assertIn("is no picture", self.fails("accelerate::notebook::image(torch::rand({2, 5, 5}))").error)
+
+
+class Names(KernelTest):
+    def test_members_and_names_in_scope_are_completed(self):
+        self.run_cell("torch::Tensor sample = torch::ones({2});\nint sample_count = 3;")
+        self.assertIn("reshape", self.kernel.complete("sample.resh")["matches"])
+        self.assertEqual(set(self.kernel.complete("sam")["matches"]) & {"sample", "sample_count"}, {"sample", "sample_count"})
+        self.assertIn("Linear", self.kernel.complete("torch::nn::Lin")["matches"])
+        self.assertIn("notebook_launcher", self.kernel.complete("accelerate::notebook_l")["matches"])
+
+    def test_names_of_the_unfinished_cell_are_completed_too(self):
+        reply = self.kernel.complete("std::vector<int> numbers;\nfor (auto n : numbers) { numbers.push_b")
+        self.assertIn("push_back", reply["matches"])
+        reply = self.kernel.complete("double f(const torch::Tensor& weights) { return weights.nume")
+        self.assertIn("numel", reply["matches"])
+
+    def test_completion_replaces_what_was_typed(self):
+        reply = self.kernel.complete("/* ä */ torch::arang")
+        self.assertEqual((reply["cursor_start"], reply["cursor_end"]), (15, 20))
+
+    def test_inspection_tells_signature_and_documentation(self):
+        text = self.kernel.inspect("accelerate::set_seed(1)", cursor=16)["data"]["text/plain"]
+        self.assertIn("set_seed(", text)
+        self.assertFalse(self.kernel.inspect("no_such_name_at_all")["found"])
+
+    def test_completion_leaves_the_notebook_as_it_is(self):
+        self.run_cell("int untouched = 5;")
+        self.kernel.complete("int untouched = 6; untou")
+        self.assertEqual(self.value("untouched"), "5")
+
+
+class Ranks(KernelTest):
+    def test_results_come_back_and_lines_carry_the_rank(self):
+        outcome = self.run_cell(
+            "int64_t rank() { accelerate::Accelerator accelerator; std::cout << \"here\" << std::endl;\n"
+            "  return accelerator.process_index(); }\naccelerate::notebook_launcher(rank, {.num_processes = 2})")
+        self.assertEqual(outcome.result["text/plain"], "{0, 1}")
+        self.assertEqual(sorted(outcome.stdout.splitlines()), ["[rank0]: here", "[rank1]: here"])
+
+    def test_an_error_of_a_rank_is_shown(self):
+        outcome = self.fails("accelerate::notebook_launcher([] { accelerate::Accelerator accelerator;\n"
+                             "  if (accelerator.process_index() == 1) throw std::runtime_error(\"rank one is ill\");\n"
+                             "  accelerator.wait_for_everyone(); }, {.num_processes = 2});")
+        self.assertIn("rank one is ill", outcome.error)
+
+    def test_a_crash_of_a_rank_leaves_the_notebook(self):
+        self.run_cell("int survivor = 3;")
+        outcome = self.fails("accelerate::notebook_launcher([] { raise(SIGSEGV); }, {.num_processes = 2});")
+        self.assertIn("SIGSEGV", outcome.error)
+        self.assertEqual(self.value("survivor"), "3")
+
+    def test_an_interrupt_ends_a_launch_and_keeps_the_definitions(self):
+        self.run_cell("int kept_by_launch = 4;")
+        outcome = self.fails("accelerate::notebook_launcher([] { for (;;) std::this_thread::sleep_for(std::chrono::seconds(1)); },"
+                             " {.num_processes = 2});", interrupt_after=2)
+        self.assertNotIn("lost", outcome.error)
+        self.assertEqual(self.value("kept_by_launch"), "4")
+
+    def test_a_launch_after_libtorch_has_computed_with_threads(self):
+        self.run_cell("auto big = torch::randn({600, 600}).set_requires_grad(true); big.matmul(big).sum().backward();")
+        outcome = self.run_cell("accelerate::notebook_launcher([] { auto m = torch::ones({300, 300}); "
+                                "return m.matmul(m)[0][0].item<double>(); }, {.num_processes = 2})")
+        self.assertEqual(outcome.result["text/plain"], "{300, 300}")
+
+
+class Accidents(KernelTest):
+    def test_a_crash_is_told_and_the_next_cell_works(self):
+        outcome = self.fails("int* nowhere = nullptr; *nowhere = 3;")
+        self.assertIn("SIGSEGV", outcome.error)
+        self.assertEqual(self.value("2 + 2"), "4")
+
+    def test_a_cell_that_does_not_stop_is_ended(self):
+        outcome = self.fails("while (true) {}", interrupt_after=1)
+        self.assertTrue(outcome.error.startswith("KeyboardInterrupt"))
+        self.assertEqual(self.value("3 + 3"), "6")
+
+    def test_a_cell_that_ends_the_process_does_not_end_the_notebook(self):
+        self.assertIn("exit code 3", self.fails("_exit(3);").error)
+        self.assertEqual(self.value("4 + 4"), "8")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+#include "notebook/cells/rewrite_cell.h"
+
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+using namespace accelerate::notebook;
+
+namespace {
+
+bool nothing_known(const std::string&) { return false; }
+
+/// The code of a cell as one unit, without the lines that only tell positions.
+std::string rewritten(std::string_view cell) {
+  auto units = rewrite_cell(cell, 3, nothing_known);
+  REQUIRE(units.size() == 1);
+  std::string text, line;
+  std::istringstream lines(units[0].code);
+  while (std::getline(lines, line)) {
+    bool position =
+        line.starts_with("#line") || line.starts_with("::accelerate::notebook::running_line") || line.empty();
+    if (!position) text += line + "\n";
+  }
+  return text;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("Declarations stay at the top level, control statements go into functions") {
+  CHECK(rewritten("int x = 1;") == "int x = 1;\n");
+  CHECK(rewritten("for (;;) f();") == "static void cell_3_0() {\nfor (;;) f();\n}\ncell_3_0();\n");
+}
+
+TEST_CASE("An expression statement with a lambda goes into a function, a declaration with one stays") {
+  CHECK(contains(rewritten("launch([] {}, 2);"), "static void cell_3_0()"));
+  CHECK(contains(rewritten("[&] { f(); }();"), "static void cell_3_0()"));
+  CHECK(rewritten("auto f = [] {};") == "auto f = [] {};\n");
+  CHECK(rewritten("v[0] = 1;") == "v[0] = 1;\n");
+}
+
+TEST_CASE("The value of an expression at the end is shown") {
+  CHECK(rewritten("x // the value") == "(x\n), ::accelerate::notebook::Shown{};\n");
+  CHECK_FALSE(contains(rewritten("x;"), "Shown"));
+}
+
+TEST_CASE("A declaration of a known name gets a unit and a namespace of its own") {
+  auto units =
+      rewrite_cell("int a = 1;\nint x = 2;\nint b = x;", 4, [](const std::string& name) { return name == "x"; });
+  REQUIRE(units.size() == 3);
+  CHECK(units[0].redefines.empty());
+  CHECK(units[1].redefines == std::vector<std::string>{"x"});
+  CHECK(contains(units[1].code, "inline namespace In4 {"));
+  CHECK(contains(units[2].code, "int b = x;"));
+}
+
+TEST_CASE("Messages name the cell and its lines") {
+  auto code = rewrite_cell("int a;\n\n  f(a);", 7, nothing_known, 5)[0].code;
+  CHECK(contains(code, "#line 5 \"In[7]\"\nint a;"));
+  CHECK(contains(code, "running_line = 7;"));  // where f(a) stands, counted from the cell's first line
+}
+
+TEST_CASE("A timed cell becomes a function that is called many times") {
+  auto unit = timed_cell("f()", 2, 100, 3);
+  CHECK(contains(unit.code, "f()\n;"));
+  CHECK(contains(unit.code, "time_calls(cell_2_timed, 100, 3);"));
+}
+
+TEST_CASE("An empty cell has no units") { CHECK(rewrite_cell(" \n// nothing\n", 1, nothing_known).empty()); }
