@@ -13,6 +13,7 @@
 #include <memory>
 #include <thread>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
 
 namespace accelerate::comm {
@@ -21,20 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
-
-/// Closes the descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 Addresses resolve(const std::string& host, int port, int type, int& error) {
   addrinfo hints{};

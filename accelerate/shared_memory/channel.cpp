@@ -1,0 +1,87 @@
+#include "accelerate/shared_memory/channel.h"
+
+#include <sstream>
+#include <utility>
+
+namespace accelerate::shared_memory {
+
+std::string describe_break(const ControlView& control) {
+  auto rank = "rank " + std::to_string(control.culprit());
+  switch (control.reason()) {
+    case Break::Died:
+      return "the process of " + rank + " has ended";
+    case Break::Left:
+      return rank + " has left the group";
+    case Break::GaveUp:
+      return rank + " gave up waiting for others";
+    default:
+      return "the group is whole";
+  }
+}
+
+Channel::Channel(GroupMemory memory, int rank, std::chrono::milliseconds timeout)
+    : memory_(std::move(memory)), rank_(rank), timeout_(timeout), waiter_(memory_.core_for_each) {}
+
+Channel::~Channel() { memory_.control.mark_broken(Break::Left, rank_); }
+
+void Channel::meet(const Call& call, uint64_t note) {
+  check_usable(name_of(call.operation));
+  auto& control = memory_.control;
+  auto& seat = control.seat(rank_);
+  ++round_;
+  seat.postings[round_ % 2] = {call, note};
+  seat.round.store(round_);
+  if (control->arrivals.fetch_add(1) + 1 == round_ * size()) {
+    control->completed.store(round_);
+    control->rounds.notify();
+  } else {
+    wait_for_others(call);
+  }
+  compare_calls(call);
+}
+
+void Channel::wait_for_others(const Call& call) {
+  auto& control = memory_.control;
+  auto complete = [&] { return control->completed.load() >= round_; };
+  auto broken = [&] { return control.reason() != Break::None; };
+  bool in_time = waiter_.wait(control->rounds, Clock::now() + timeout_, [&] { return complete() || broken(); });
+  // Looked at once more: a rank that came to this round and then ended has broken the group, but not this round.
+  if (complete()) return;
+  auto missing = missing_ranks();
+  if (!in_time) control.mark_broken(Break::GaveUp, rank_);
+  std::ostringstream message;
+  if (control.reason() == Break::GaveUp) {
+    message << "these ranks did not take part: " << missing << " (" << describe(call) << ", through shared memory)";
+  } else {
+    message << describe_break(control) << " (" << describe(call) << ", through shared memory)";
+  }
+  throw PeerError(message.str());
+}
+
+void Channel::compare_calls(const Call& call) const {
+  bool same = true;
+  for (int rank = 0; rank < size(); ++rank) same &= posting_of(rank).call == call;
+  if (same) return;
+  std::ostringstream message;
+  message << "rank " << rank_ << ": the ranks call collectives that do not fit together:";
+  for (int rank = 0; rank < size(); ++rank) {
+    message << "\n  - Process " << rank << ": " << describe(posting_of(rank).call);
+  }
+  throw Error(message.str());
+}
+
+void Channel::check_usable(const char* operation) const {
+  if (memory_.control.reason() == Break::None) return;
+  throw PeerError(describe_break(memory_.control) + ", so there is no more " + operation + " in this group");
+}
+
+std::string Channel::missing_ranks() const {
+  std::string missing;
+  for (int rank = 0; rank < size(); ++rank) {
+    if (memory_.control.seat(rank).round.load() >= round_) continue;
+    missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  return missing;
+}
+
+}  // namespace accelerate::shared_memory

@@ -1,0 +1,246 @@
+#include "accelerate/shared_memory/collectives.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "accelerate/shared_memory/reduce.h"
+
+namespace accelerate::shared_memory {
+
+namespace {
+
+constexpr size_t kCacheLine = 64;
+constexpr uint64_t kPrivate = ~uint64_t{0};  // the note of a rank whose array is not in its heap
+
+// Below this, copying in and out takes less time than the second round of the work in place.
+constexpr size_t kLeastInPlace = 32 * 1024;
+
+/// A part of all arrays of a collective, in bytes.
+struct Piece {
+  size_t begin;
+  size_t length;
+};
+
+/// Passes `bytes` through the stages: `fill` what this rank brings of a piece, meet, `take` what the others brought.
+/// Also meets when there are none, so that the calls are compared.
+template <class Fill, class Take>
+void in_pieces(Channel& channel, const Call& call, size_t bytes, size_t piece_bytes, Fill fill, Take take) {
+  for (size_t begin = 0; begin == 0 || begin < bytes; begin += piece_bytes) {
+    Piece piece{begin, std::min(piece_bytes, bytes - begin)};
+    fill(piece);
+    channel.meet(call);
+    take(piece);
+  }
+}
+
+/// The largest piece of which a stage holds one for each rank.
+size_t piece_for_each(const Channel& channel) { return kStageBytes / channel.size() / kCacheLine * kCacheLine; }
+
+/// Copies nothing where there is nothing, for which memcpy would need valid pointers.
+void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+void require_reduction(const Array& array, Reduction reduction) {
+  if (can_reduce(array.type, reduction)) return;
+  fail("values of type ", name_of(array.type), " have no reduction '", name_of(reduction), "' over ranks");
+}
+
+void check_root(const Channel& channel, int root) {
+  if (root < 0 || root >= channel.size()) fail("there is no rank ", root, " in a group of ", channel.size());
+}
+
+/// Combines what all ranks have staged, from `offset` on, to `target`.
+void reduce_staged(const Channel& channel, size_t offset, std::byte* target, size_t bytes, DataType type,
+                   Reduction reduction) {
+  std::vector<const std::byte*> sources;
+  for (int rank = 0; rank < channel.size(); ++rank) sources.push_back(channel.staged(rank) + offset);
+  reduce(type, reduction, sources, {&target, 1}, bytes / bytes_of(type));
+}
+
+/// The bytes of an array of which `rank` takes care, in whole cache lines so that no two ranks write the same one.
+Piece share_of(size_t bytes, int rank, int size) {
+  size_t each = (bytes / size + kCacheLine) / kCacheLine * kCacheLine;
+  size_t begin = std::min(bytes, each * rank);
+  return {begin, std::min(each, bytes - begin)};
+}
+
+/// Every rank combines its share of all arrays, straight from and to where they lie. The notes tell where.
+void reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction) {
+  auto share = share_of(array.bytes(), channel.rank(), channel.size());
+  std::vector<std::byte*> arrays;
+  for (int rank = 0; rank < channel.size(); ++rank) {
+    arrays.push_back(channel.heap(rank) + channel.note_of(rank) + share.begin);
+  }
+  std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
+  reduce(array.type, reduction, sources, arrays, share.length / bytes_of(array.type));
+  channel.meet(call);
+}
+
+/// Whether all ranks have noted a place in their heap, none, or some.
+enum class InHeap { All, None, Some };
+InHeap arrays_in_heap(const Channel& channel) {
+  int num_private = 0;
+  for (int rank = 0; rank < channel.size(); ++rank) num_private += channel.note_of(rank) == kPrivate;
+  return num_private == 0 ? InHeap::All : num_private == channel.size() ? InHeap::None : InHeap::Some;
+}
+
+}  // namespace
+
+void barrier(Channel& channel) { channel.meet({.operation = Operation::Barrier}); }
+
+void broadcast(Channel& channel, const Array& array, int root) {
+  check_root(channel, root);
+  Call call{.operation = Operation::Broadcast, .type = array.type, .root = root, .count = array.count};
+  bool giving = channel.rank() == root;
+  in_pieces(
+      channel, call, array.bytes(), kStageBytes,
+      [&](Piece piece) {
+        if (giving) copy_bytes(channel.stage(), array.data + piece.begin, piece.length);
+      },
+      [&](Piece piece) {
+        if (!giving) copy_bytes(array.data + piece.begin, channel.staged(root), piece.length);
+      });
+}
+
+void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::optional<size_t> heap_offset) {
+  require_reduction(array, reduction);
+  Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
+  size_t begin = 0;
+  if (heap_offset && array.bytes() >= kLeastInPlace) {
+    channel.meet(call, *heap_offset);
+  } else {
+    // In the hope that all are like this: then this round is the first piece's.
+    copy_bytes(channel.stage(), array.data, std::min(kStageBytes, array.bytes()));
+    channel.meet(call, kPrivate);
+  }
+  auto where = arrays_in_heap(channel);
+  if (where == InHeap::All) return reduce_in_place(channel, call, array, reduction);
+  if (where == InHeap::None) {
+    reduce_staged(channel, 0, array.data, std::min(kStageBytes, array.bytes()), array.type, reduction);
+    begin = kStageBytes;
+    if (begin >= array.bytes()) return;
+  }
+  in_pieces(
+      channel, call, array.bytes() - begin, kStageBytes,
+      [&](Piece piece) { copy_bytes(channel.stage(), array.data + begin + piece.begin, piece.length); },
+      [&](Piece piece) {
+        reduce_staged(channel, 0, array.data + begin + piece.begin, piece.length, array.type, reduction);
+      });
+}
+
+void reduce(Channel& channel, const Array& array, Reduction reduction, int root) {
+  check_root(channel, root);
+  require_reduction(array, reduction);
+  Call call{
+      .operation = Operation::Reduce, .type = array.type, .reduction = reduction, .root = root, .count = array.count};
+  in_pieces(
+      channel, call, array.bytes(), kStageBytes,
+      [&](Piece piece) { copy_bytes(channel.stage(), array.data + piece.begin, piece.length); },
+      [&](Piece piece) {
+        if (channel.rank() != root) return;
+        reduce_staged(channel, 0, array.data + piece.begin, piece.length, array.type, reduction);
+      });
+}
+
+void reduce_scatter(Channel& channel, const Arrays& inputs, const Array& output, Reduction reduction) {
+  require_reduction(output, reduction);
+  Call call{.operation = Operation::ReduceScatter, .type = output.type, .reduction = reduction, .count = output.count};
+  size_t most = piece_for_each(channel);
+  in_pieces(
+      channel, call, output.bytes(), most,
+      [&](Piece piece) {
+        for (int rank = 0; rank < channel.size(); ++rank) {
+          copy_bytes(channel.stage() + rank * most, inputs[rank] + piece.begin, piece.length);
+        }
+      },
+      [&](Piece piece) {
+        reduce_staged(channel, channel.rank() * most, output.data + piece.begin, piece.length, output.type, reduction);
+      });
+}
+
+void all_gather(Channel& channel, const Array& input, const Arrays& outputs) {
+  Call call{.operation = Operation::AllGather, .type = input.type, .count = input.count};
+  in_pieces(
+      channel, call, input.bytes(), kStageBytes,
+      [&](Piece piece) { copy_bytes(channel.stage(), input.data + piece.begin, piece.length); },
+      [&](Piece piece) {
+        for (int rank = 0; rank < channel.size(); ++rank) {
+          copy_bytes(outputs[rank] + piece.begin, channel.staged(rank), piece.length);
+        }
+      });
+}
+
+void gather(Channel& channel, const Array& input, const Arrays& outputs, int root) {
+  check_root(channel, root);
+  Call call{.operation = Operation::Gather, .type = input.type, .root = root, .count = input.count};
+  in_pieces(
+      channel, call, input.bytes(), kStageBytes,
+      [&](Piece piece) { copy_bytes(channel.stage(), input.data + piece.begin, piece.length); },
+      [&](Piece piece) {
+        if (channel.rank() != root) return;
+        for (int rank = 0; rank < channel.size(); ++rank) {
+          copy_bytes(outputs[rank] + piece.begin, channel.staged(rank), piece.length);
+        }
+      });
+}
+
+void scatter(Channel& channel, const Arrays& inputs, const Array& output, int root) {
+  check_root(channel, root);
+  Call call{.operation = Operation::Scatter, .type = output.type, .root = root, .count = output.count};
+  size_t most = piece_for_each(channel);
+  in_pieces(
+      channel, call, output.bytes(), most,
+      [&](Piece piece) {
+        if (channel.rank() != root) return;
+        for (int rank = 0; rank < channel.size(); ++rank) {
+          copy_bytes(channel.stage() + rank * most, inputs[rank] + piece.begin, piece.length);
+        }
+      },
+      [&](Piece piece) {
+        copy_bytes(output.data + piece.begin, channel.staged(root) + channel.rank() * most, piece.length);
+      });
+}
+
+void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
+  Call call{.operation = Operation::AllToAll, .type = inputs[0].type};
+  int size = channel.size();
+  // First the lengths, all of them to all ranks, so that all find the same mistake.
+  auto* lengths = reinterpret_cast<uint64_t*>(channel.stage());
+  for (int rank = 0; rank < size; ++rank) {
+    lengths[rank] = inputs[rank].bytes();
+    lengths[size + rank] = outputs[rank].bytes();
+  }
+  channel.meet(call);
+  auto length_of = [&](int rank, int index) { return reinterpret_cast<const uint64_t*>(channel.staged(rank))[index]; };
+  uint64_t longest = 0;
+  for (int from = 0; from < size; ++from) {
+    for (int to = 0; to < size; ++to) {
+      longest = std::max(longest, length_of(from, to));
+      if (length_of(from, to) == length_of(to, size + from)) continue;
+      fail("alltoall: rank ", from, " sends ", length_of(from, to), " bytes to rank ", to, ", which takes ",
+           length_of(to, size + from), "; the splits of the two have to agree");
+    }
+  }
+
+  size_t most = piece_for_each(channel);
+  auto part = [](const Array& array, Piece piece) {
+    return piece.begin >= array.bytes() ? 0 : std::min(piece.length, array.bytes() - piece.begin);
+  };
+  in_pieces(
+      channel, call, longest, most,
+      [&](Piece piece) {
+        for (int rank = 0; rank < size; ++rank) {
+          copy_bytes(channel.stage() + rank * most, inputs[rank].data + piece.begin, part(inputs[rank], piece));
+        }
+      },
+      [&](Piece piece) {
+        for (int rank = 0; rank < size; ++rank) {
+          copy_bytes(outputs[rank].data + piece.begin, channel.staged(rank) + channel.rank() * most,
+                     part(outputs[rank], piece));
+        }
+      });
+}
+
+}  // namespace accelerate::shared_memory

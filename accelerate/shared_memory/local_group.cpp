@@ -1,0 +1,40 @@
+#include "accelerate/shared_memory/local_group.h"
+
+#include <unistd.h>
+
+#include "accelerate/base/cpu.h"
+
+namespace accelerate::shared_memory {
+
+namespace {
+
+/// Addresses cost nothing, so each rank gets as many as the machine could ever put memory behind.
+size_t physical_memory() { return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes(); }
+
+}  // namespace
+
+MeetingOptions LocalGroup::meeting_options(int size, std::chrono::milliseconds timeout) {
+  return {.control_bytes = ControlView::bytes(size),
+          .heap_bytes = physical_memory() + kStagesBytes,
+          .stage_bytes = kStagesBytes,
+          .timeout = timeout};
+}
+
+LocalGroup::LocalGroup(Meeting meeting, int rank, std::chrono::milliseconds timeout)
+    : rank_(rank),
+      control_(std::move(meeting.control)),
+      segments_(std::move(meeting.heaps)),
+      heap_(std::make_shared<Heap>(segments_[rank], kStagesBytes)),
+      channel_(memory(), rank, timeout),
+      mailbox_(memory(), rank, heap_),
+      watch_(std::move(meeting.processes),
+             [control = memory().control](int peer) { control.mark_broken(Break::Died, peer); }) {}
+
+GroupMemory LocalGroup::memory() const {
+  int size = static_cast<int>(segments_.size());
+  GroupMemory memory{.control = {control_->data(), size}, .heaps = {}, .core_for_each = size <= available_cores()};
+  for (const auto& segment : segments_) memory.heaps.push_back(segment->data());
+  return memory;
+}
+
+}  // namespace accelerate::shared_memory

@@ -1,0 +1,44 @@
+#pragma once
+
+// The ranks of one machine, connected by the memory they have exchanged.
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "accelerate/shared_memory/channel.h"
+#include "accelerate/shared_memory/heap.h"
+#include "accelerate/shared_memory/mailbox.h"
+#include "accelerate/shared_memory/meeting.h"
+#include "accelerate/shared_memory/peer_watch.h"
+
+namespace accelerate::shared_memory {
+
+/// One rank's side of a group. The end of a peer's process breaks the group within milliseconds; destroying this object
+/// does so too, as far as peers still wait for this rank.
+class LocalGroup {
+ public:
+  /// What ranks need to meet as a group of `size`.
+  static MeetingOptions meeting_options(int size, std::chrono::milliseconds timeout);
+
+  LocalGroup(Meeting meeting, int rank, std::chrono::milliseconds timeout);
+
+  Channel& channel() { return channel_; }
+  Mailbox& mailbox() { return mailbox_; }
+
+  /// Blocks that peers reach without a copy. They may outlive the group, together with the heap.
+  const std::shared_ptr<Heap>& heap() const { return heap_; }
+
+ private:
+  GroupMemory memory() const;
+
+  int rank_;
+  std::shared_ptr<Segment> control_;
+  std::vector<std::shared_ptr<Segment>> segments_;
+  std::shared_ptr<Heap> heap_;
+  Channel channel_;
+  Mailbox mailbox_;
+  PeerWatch watch_;
+};
+
+}  // namespace accelerate::shared_memory

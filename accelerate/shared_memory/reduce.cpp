@@ -1,0 +1,221 @@
+#include "accelerate/shared_memory/reduce.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "accelerate/base/error.h"
+#include "accelerate/shared_memory/half.h"
+
+// The loops are compiled once for each set of vector instructions, and the machine chooses.
+#if defined(__x86_64__)
+#define ACCELERATE_VECTOR_CLONES 1
+#else
+#define ACCELERATE_VECTOR_CLONES 0
+#endif
+#define ACCELERATE_INLINE __attribute__((always_inline)) inline
+
+namespace accelerate::shared_memory {
+
+namespace {
+
+constexpr size_t kBlock = 1024;  // elements whose sum stays in the first cache
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
+
+/// In which type a T is added up.
+template <class T>
+struct Sum {
+  using Type = T;
+};
+template <class T>
+  requires is_half<T>
+struct Sum<T> {
+  using Type = float;
+};
+template <class T>
+using SumOf = typename Sum<T>::Type;
+
+template <class T>
+ACCELERATE_INLINE SumOf<T> load(T value) {
+  if constexpr (is_half<T>) {
+    return widen(value);
+  } else {
+    return value;
+  }
+}
+
+template <class T>
+ACCELERATE_INLINE void store(SumOf<T> value, T& target) {
+  if constexpr (is_half<T>) {
+    narrow(value, target);
+  } else {
+    target = value;
+  }
+}
+
+template <Reduction reduction, class T>
+ACCELERATE_INLINE T combine(T a, T b) {
+  // Integers wrap around, which only unsigned ones may; and not those that would become a signed int first.
+  using Unsigned = std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>;
+  using Wrapping = std::conditional_t<std::is_integral_v<T>, Unsigned, T>;
+  if constexpr (reduction == Reduction::Min) {
+    return b < a || b != b ? b : a;  // what is not a number stays visible
+  } else if constexpr (reduction == Reduction::Max) {
+    return b > a || b != b ? b : a;
+  } else if constexpr (reduction == Reduction::Product) {
+    return static_cast<T>(static_cast<Wrapping>(a) * static_cast<Wrapping>(b));
+  } else if constexpr (reduction == Reduction::BitAnd) {
+    return static_cast<T>(a & b);
+  } else if constexpr (reduction == Reduction::BitOr) {
+    return static_cast<T>(a | b);
+  } else if constexpr (reduction == Reduction::BitXor) {
+    return static_cast<T>(a ^ b);
+  } else {
+    return static_cast<T>(static_cast<Wrapping>(a) + static_cast<Wrapping>(b));
+  }
+}
+
+struct Arrays {
+  std::span<const std::byte* const> sources;
+  std::span<std::byte* const> targets;
+  size_t count;
+};
+
+template <class T, Reduction reduction>
+ACCELERATE_INLINE void reduce_blocks(const Arrays& arrays) {
+  using S = SumOf<T>;
+  S sums[kBlock];
+  for (size_t begin = 0; begin < arrays.count; begin += kBlock) {
+    size_t length = arrays.count - begin < kBlock ? arrays.count - begin : kBlock;
+    const T* first = reinterpret_cast<const T*>(arrays.sources[0]) + begin;
+    for (size_t i = 0; i < length; ++i) sums[i] = load(first[i]);
+    for (size_t rank = 1; rank < arrays.sources.size(); ++rank) {
+      const T* source = reinterpret_cast<const T*>(arrays.sources[rank]) + begin;
+      for (size_t i = 0; i < length; ++i) sums[i] = combine<reduction, S>(sums[i], load(source[i]));
+    }
+    if constexpr (reduction == Reduction::Average) {
+      S size = static_cast<S>(arrays.sources.size());
+      for (size_t i = 0; i < length; ++i) sums[i] = sums[i] / size;
+    }
+    for (auto* target_bytes : arrays.targets) {
+      T* target = reinterpret_cast<T*>(target_bytes) + begin;
+      for (size_t i = 0; i < length; ++i) store<T>(sums[i], target[i]);
+    }
+  }
+}
+
+template <class T, Reduction reduction>
+void reduce_plain(const Arrays& arrays) {
+  reduce_blocks<T, reduction>(arrays);
+}
+
+#if ACCELERATE_VECTOR_CLONES
+template <class T, Reduction reduction>
+__attribute__((target("avx2"))) void reduce_avx2(const Arrays& arrays) {
+  reduce_blocks<T, reduction>(arrays);
+}
+
+template <class T, Reduction reduction>
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) void reduce_avx512(
+    const Arrays& arrays) {
+  reduce_blocks<T, reduction>(arrays);
+}
+#endif
+
+template <class T, Reduction reduction>
+void run(const Arrays& arrays) {
+#if ACCELERATE_VECTOR_CLONES
+  static const auto best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
+                               ? reduce_avx512<T, reduction>
+                           : __builtin_cpu_supports("avx2") ? reduce_avx2<T, reduction>
+                                                            : reduce_plain<T, reduction>;
+  best(arrays);
+#else
+  reduce_plain<T, reduction>(arrays);
+#endif
+}
+
+template <class T>
+void run(Reduction reduction, const Arrays& arrays) {
+  switch (reduction) {
+    case Reduction::Sum:
+      return run<T, Reduction::Sum>(arrays);
+    case Reduction::Product:
+      return run<T, Reduction::Product>(arrays);
+    case Reduction::Min:
+      return run<T, Reduction::Min>(arrays);
+    case Reduction::Max:
+      return run<T, Reduction::Max>(arrays);
+    default:
+      break;
+  }
+  if constexpr (std::is_integral_v<T>) {
+    switch (reduction) {
+      case Reduction::BitAnd:
+        return run<T, Reduction::BitAnd>(arrays);
+      case Reduction::BitOr:
+        return run<T, Reduction::BitOr>(arrays);
+      default:
+        return run<T, Reduction::BitXor>(arrays);
+    }
+  } else {
+    return run<T, Reduction::Average>(arrays);
+  }
+}
+
+/// For a byte that is 0 or 1.
+Reduction among_booleans(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::Sum:
+    case Reduction::Max:
+      return Reduction::BitOr;
+    case Reduction::Product:
+    case Reduction::Min:
+      return Reduction::BitAnd;
+    default:
+      return reduction;
+  }
+}
+
+}  // namespace
+
+bool can_reduce(DataType type, Reduction reduction) {
+  bool floating = type >= DataType::Float16;
+  bool bits = reduction >= Reduction::BitAnd;
+  bool average = reduction == Reduction::Average;
+  return type != DataType::Other && reduction != Reduction::None && !(floating && bits) && !(average && !floating);
+}
+
+void reduce(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
+            std::span<std::byte* const> targets, size_t count) {
+  if (!can_reduce(type, reduction)) {
+    fail("values of type ", name_of(type), " have no reduction '", name_of(reduction), "' over ranks");
+  }
+  Arrays arrays{sources, targets, count};
+  switch (type) {
+    case DataType::Bool:
+      return run<uint8_t>(among_booleans(reduction), arrays);
+    case DataType::UInt8:
+      return run<uint8_t>(reduction, arrays);
+    case DataType::Int8:
+      return run<int8_t>(reduction, arrays);
+    case DataType::Int16:
+      return run<int16_t>(reduction, arrays);
+    case DataType::Int32:
+      return run<int32_t>(reduction, arrays);
+    case DataType::Int64:
+      return run<int64_t>(reduction, arrays);
+    case DataType::Float16:
+      return run<Float16>(reduction, arrays);
+    case DataType::BFloat16:
+      return run<BFloat16>(reduction, arrays);
+    case DataType::Float32:
+      return run<float>(reduction, arrays);
+    default:
+      return run<double>(reduction, arrays);
+  }
+}
+
+}  // namespace accelerate::shared_memory

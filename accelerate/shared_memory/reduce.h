@@ -1,0 +1,21 @@
+#pragma once
+
+// Combines arrays of several ranks element by element.
+
+#include <cstddef>
+#include <span>
+
+#include "accelerate/shared_memory/call.h"
+
+namespace accelerate::shared_memory {
+
+/// Whether the type has the reduction: bits are combined of integers only, and integers have no average.
+bool can_reduce(DataType type, Reduction reduction);
+
+/// Combines `count` elements of all `sources`, in their order, and stores the result to all `targets`. float16 and
+/// bfloat16 are added up in float32 and rounded once. Booleans have or for sum and and for product. A target may be one
+/// of the sources; other overlaps are not allowed.
+void reduce(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
+            std::span<std::byte* const> targets, size_t count);
+
+}  // namespace accelerate::shared_memory

@@ -1,0 +1,67 @@
+#include "accelerate/shared_memory/segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::shared_memory {
+
+Segment::Segment(size_t capacity)
+    : descriptor_(memfd_create("accelerate", MFD_CLOEXEC | MFD_ALLOW_SEALING)), capacity_(capacity) {
+  if (!descriptor_) fail("shared memory cannot be created: memfd_create: ", std::strerror(errno));
+  if (ftruncate(descriptor_.get(), static_cast<off_t>(capacity)) != 0) {
+    fail("shared memory of ", capacity, " bytes cannot be created: ", std::strerror(errno));
+  }
+  // A segment that got shorter would kill those who read beyond its end.
+  fcntl(descriptor_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+  map(descriptor_.get());
+}
+
+Segment::Segment(const Descriptor& descriptor) {
+  struct stat status{};
+  if (fstat(descriptor.get(), &status) != 0) fail("shared memory cannot be opened: ", std::strerror(errno));
+  int seals = fcntl(descriptor.get(), F_GET_SEALS);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK)) fail("what another rank sent is not shared memory of ours");
+  capacity_ = static_cast<size_t>(status.st_size);
+  map(descriptor.get());
+}
+
+Segment::~Segment() { munmap(data_, capacity_); }
+
+void Segment::map(int fd) {
+  void* address = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (address == MAP_FAILED) fail("shared memory of ", capacity_, " bytes cannot be mapped: ", std::strerror(errno));
+  data_ = static_cast<std::byte*>(address);
+  madvise(data_, capacity_, MADV_DONTDUMP);
+}
+
+void Segment::commit(size_t offset, size_t bytes) {
+  int error = 0;
+  do {
+    error = fallocate(descriptor_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  if (error != 0) {
+    fail("the ranks of this machine need ", bytes, " more bytes of shared memory, but: ", std::strerror(error),
+         "; free memory, raise the limit of the container, or use ACCELERATE_COMM=gloo");
+  }
+#ifdef MADV_POPULATE_WRITE
+  madvise(data_ + offset, bytes, MADV_POPULATE_WRITE);  // saves the page faults; an old kernel takes them later
+#endif
+}
+
+void Segment::release(size_t offset, size_t bytes) {
+  fallocate(descriptor_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+            static_cast<off_t>(bytes));
+}
+
+size_t page_bytes() {
+  static const auto bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+}  // namespace accelerate::shared_memory

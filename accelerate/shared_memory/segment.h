@@ -1,0 +1,50 @@
+#pragma once
+
+// Memory that several processes see. It has no name, so nothing is left of it when the last of them ends, however it
+// ends, and no other job can meet it by accident.
+
+#include <cstddef>
+
+#include "accelerate/base/descriptor.h"
+
+namespace accelerate::shared_memory {
+
+/// A range of addresses behind which lies memory that can be handed to another process as a file descriptor. At first
+/// it is addresses only; commit() puts memory behind a part of them. Throws Error when the system refuses.
+class Segment {
+ public:
+  /// Makes a segment of `capacity` bytes.
+  explicit Segment(size_t capacity);
+
+  /// Maps the segment that another process has made.
+  explicit Segment(const Descriptor& descriptor);
+
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+  ~Segment();
+
+  std::byte* data() const { return data_; }
+  size_t capacity() const { return capacity_; }
+
+  /// What another process needs to map it; only with whoever made it.
+  const Descriptor& descriptor() const { return descriptor_; }
+
+  /// Puts zeroed memory behind the range, now, so that using it cannot fail later: a machine without enough of it is an
+  /// Error here, not a signal in the middle of a collective. For whoever made the segment.
+  void commit(size_t offset, size_t bytes);
+
+  /// Gives the memory of the range back. For whoever made the segment.
+  void release(size_t offset, size_t bytes);
+
+ private:
+  void map(int fd);
+
+  Descriptor descriptor_;
+  std::byte* data_ = nullptr;
+  size_t capacity_ = 0;
+};
+
+/// The unit of commit() and release().
+size_t page_bytes();
+
+}  // namespace accelerate::shared_memory

@@ -1,0 +1,170 @@
+#include "accelerate/shared_memory/collectives.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "tests/shared_memory/thread_ranks.h"
+
+using namespace accelerate;
+using namespace accelerate::shared_memory;
+
+namespace {
+
+constexpr int64_t kStageElements = kStageBytes / sizeof(int64_t);
+
+/// What `rank` has at `index` for `peer`; different everywhere.
+int64_t value(int rank, int peer, int64_t index) { return index * 1000 + rank * 30 + peer; }
+
+std::vector<int64_t> values(int rank, int peer, int64_t count) {
+  std::vector<int64_t> result(count);
+  for (int64_t i = 0; i < count; ++i) result[i] = value(rank, peer, i);
+  return result;
+}
+
+/// The sum over all ranks of what they have for `peer`.
+std::vector<int64_t> sums(int size, int peer, int64_t count) {
+  std::vector<int64_t> result(count);
+  for (int rank = 0; rank < size; ++rank) {
+    for (int64_t i = 0; i < count; ++i) result[i] += value(rank, peer, i);
+  }
+  return result;
+}
+
+Array array(std::vector<int64_t>& numbers) {
+  return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataType::Int64};
+}
+
+/// For each peer, what this rank has for it, and the pointers to that.
+struct PerPeer {
+  PerPeer(int size, int rank, int64_t count) {
+    for (int peer = 0; peer < size; ++peer) numbers.push_back(values(rank, peer, count));
+  }
+  PerPeer(int size, int64_t count) : numbers(size, std::vector<int64_t>(count, -1)) {}
+
+  Arrays pointers() {
+    Arrays result;
+    for (auto& part : numbers) result.push_back(reinterpret_cast<std::byte*>(part.data()));
+    return result;
+  }
+
+  std::vector<std::vector<int64_t>> numbers;
+};
+
+void check_all(Channel& channel, int64_t count) {
+  int rank = channel.rank();
+  int size = channel.size();
+  int root = static_cast<int>(count) % size;
+  barrier(channel);
+
+  auto mine = values(rank, 0, count);
+  broadcast(channel, array(mine), root);
+  CHECK((mine == values(root, 0, count)));
+
+  mine = values(rank, 0, count);
+  all_reduce(channel, array(mine), Reduction::Sum);
+  CHECK((mine == sums(size, 0, count)));
+
+  mine = values(rank, 0, count);
+  reduce(channel, array(mine), Reduction::Sum, root);
+  CHECK((mine == (rank == root ? sums(size, 0, count) : values(rank, 0, count))));
+
+  PerPeer inputs(size, rank, count);
+  std::vector<int64_t> output(count, -1);
+  reduce_scatter(channel, inputs.pointers(), array(output), Reduction::Sum);
+  CHECK((output == sums(size, rank, count)));
+
+  scatter(channel, rank == root ? inputs.pointers() : Arrays{}, array(output), root);
+  CHECK((output == values(root, rank, count)));
+
+  PerPeer outputs(size, count);
+  mine = values(rank, 7, count);
+  all_gather(channel, array(mine), outputs.pointers());
+  for (int from = 0; from < size; ++from) CHECK((outputs.numbers[from] == values(from, 7, count)));
+
+  PerPeer gathered(size, count);
+  gather(channel, array(mine), rank == root ? gathered.pointers() : Arrays{}, root);
+  if (rank == root) CHECK((gathered.numbers == outputs.numbers));
+}
+
+}  // namespace
+
+TEST_CASE("every collective gives every rank its values, for any number of ranks and elements") {
+  for (int size : {1, 2, 3, 5, 8}) {
+    tests::LocalMemory memory(size);
+    tests::run_channels(memory, [&](Channel& channel) {
+      for (int64_t count : {int64_t{0}, int64_t{1}, int64_t{3}, int64_t{1000}}) check_all(channel, count);
+      if (size > 3) return;
+      for (int64_t count : {kStageElements, kStageElements + 1, 2 * kStageElements - 1}) check_all(channel, count);
+    });
+  }
+}
+
+TEST_CASE("arrays in the heaps are reduced where they lie, and others when only some lie there") {
+  for (int size : {2, 3, 8}) {
+    tests::LocalMemory memory(size);
+    tests::run_channels(memory, [&](Channel& channel) {
+      int rank = channel.rank();
+      for (int64_t count : {int64_t{1}, int64_t{4096}, int64_t{4097}, kStageElements + 5}) {
+        for (bool everywhere : {true, false}) {
+          auto& heap = *memory.heap(rank);
+          // Different offsets on each rank.
+          size_t unused = heap.allocate(1 + 10'000 * rank);
+          size_t offset = heap.allocate(count * sizeof(int64_t));
+          auto numbers = values(rank, 0, count);
+          std::memcpy(heap.at(offset), numbers.data(), count * sizeof(int64_t));
+          bool in_heap = everywhere || rank == 0;
+          Array place = array(numbers);
+          if (in_heap) place.data = heap.at(offset);
+          all_reduce(channel, place, Reduction::Sum, in_heap ? std::optional(offset) : std::nullopt);
+          auto expected = sums(size, 0, count);
+          CHECK(std::memcmp(place.data, expected.data(), count * sizeof(int64_t)) == 0);
+          barrier(channel);
+          heap.free(offset);
+          heap.free(unused);
+        }
+      }
+      CHECK(memory.heap(rank)->used_bytes() == 0);
+    });
+  }
+}
+
+TEST_CASE("alltoall takes any split, and a split that does not fit is an error on every rank") {
+  for (int size : {1, 2, 4}) {
+    tests::LocalMemory memory(size);
+    tests::run_channels(memory, [&](Channel& channel) {
+      int rank = channel.rank();
+      // Rank `from` sends `from * 50'000 + to` numbers to rank `to`: none from 0 to 0, and more than a stage holds.
+      auto count = [](int from, int to) { return int64_t{from} * 50'000 + to; };
+      std::vector<std::vector<int64_t>> given, taken;
+      std::vector<Array> inputs, outputs;
+      for (int peer = 0; peer < size; ++peer) {
+        given.push_back(values(rank, peer, count(rank, peer)));
+        taken.emplace_back(count(peer, rank), -1);
+      }
+      for (int peer = 0; peer < size; ++peer) {
+        inputs.push_back(array(given[peer]));
+        outputs.push_back(array(taken[peer]));
+      }
+      all_to_all(channel, inputs, outputs);
+      for (int peer = 0; peer < size; ++peer) CHECK((taken[peer] == values(peer, rank, count(peer, rank))));
+
+      if (size == 1) return;
+      if (rank == 0) outputs[1].count -= 1;
+      CHECK_THROWS_WITH_AS(all_to_all(channel, inputs, outputs),
+                           doctest::Contains("rank 1 sends 400000 bytes to rank 0"), Error);
+      barrier(channel);
+    });
+  }
+}
+
+TEST_CASE("a reduction that a type does not have, and a rank that is not there, are refused") {
+  tests::LocalMemory memory(1);
+  tests::run_channels(memory, [](Channel& channel) {
+    std::vector<int64_t> numbers(3);
+    CHECK_THROWS_WITH_AS(all_reduce(channel, array(numbers), Reduction::Average),
+                         doctest::Contains("int64 have no reduction 'average'"), Error);
+    CHECK_THROWS_WITH_AS(broadcast(channel, array(numbers), 1), doctest::Contains("no rank 1 in a group of 1"), Error);
+  });
+}

@@ -1,0 +1,147 @@
+#pragma once
+
+// Ranks that are processes of their own, to be killed. They meet through files.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/exit_status.h"
+#include "accelerate/shared_memory/meeting.h"
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate::tests {
+
+/// A notice board of files in `directory`.
+inline shared_memory::NoticeBoard file_board(const std::filesystem::path& directory) {
+  auto path = [directory](std::string key) {
+    std::replace(key.begin(), key.end(), '/', '_');
+    return directory / key;
+  };
+  auto has = [path](const std::string& key) { return std::filesystem::exists(path(key)); };
+  auto post = [path](const std::string& key, const std::string& text) {
+    std::filesystem::create_directories(path(key).parent_path());
+    auto draft = path(key + "_draft");
+    std::ofstream(draft) << text;
+    std::filesystem::rename(draft, path(key));
+  };
+  auto read = [path, has](const std::string& key) {
+    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!has(key)) {
+      if (std::chrono::steady_clock::now() > deadline) fail("nobody posted ", key);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::ostringstream text;
+    text << std::ifstream(path(key)).rdbuf();
+    return text.str();
+  };
+  return {.post = post, .has = has, .read = read};
+}
+
+/// The inode numbers of the shared memory that a process maps.
+inline std::set<std::string> shared_memory_of(const std::string& process) {
+  std::ifstream maps("/proc/" + process + "/maps");
+  std::set<std::string> inodes;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("/memfd:accelerate") == std::string::npos) continue;
+    std::string range, access, offset, device, inode;
+    std::istringstream(line) >> range >> access >> offset >> device >> inode;
+    inodes.insert(inode);
+  }
+  return inodes;
+}
+
+class ForkedRanks {
+ public:
+  using Body = std::function<void(int rank, const shared_memory::NoticeBoard& board)>;
+
+  ForkedRanks(int size, const Body& body) : board_(file_board(directory_.path())), pids_(size) {
+    for (int rank = 0; rank < size; ++rank) {
+      pids_[rank] = fork();
+      if (pids_[rank] == 0) live(rank, body);
+    }
+  }
+  ForkedRanks(const ForkedRanks&) = delete;
+  ~ForkedRanks() {
+    for (auto pid : pids_) {
+      if (pid <= 0) continue;
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+
+  /// In a rank that is connected: lets the test know which memory it maps.
+  static void note_memory(int rank, const shared_memory::NoticeBoard& board) {
+    std::ostringstream inodes;
+    for (const auto& inode : shared_memory_of("self")) inodes << inode << " ";
+    board.post("memory/" + std::to_string(rank), inodes.str());
+  }
+
+  /// Waits for all ranks to have noted their memory.
+  void wait_until_connected() {
+    for (size_t rank = 0; rank < pids_.size(); ++rank) {
+      std::istringstream inodes(board_.read("memory/" + std::to_string(rank)));
+      for (std::string inode; inodes >> inode;) memory_.insert(inode);
+    }
+  }
+
+  void send_signal(int rank, int number) { kill(pids_[rank], number); }
+
+  /// Waits for the rank to end: "returned", the message of its exception, or how it ended else.
+  std::string outcome(int rank) {
+    int status = 0;
+    if (waitpid(pids_[rank], &status, 0) != pids_[rank]) return "is not there";
+    pids_[rank] = -1;
+    auto key = "result/" + std::to_string(rank);
+    return board_.has(key) ? board_.read(key) : describe_exit(status);
+  }
+
+  /// When the body of a rank that has an outcome was over.
+  std::chrono::steady_clock::time_point end_of(int rank) const {
+    return std::chrono::steady_clock::time_point(
+        std::chrono::steady_clock::duration(std::stoll(board_.read("end/" + std::to_string(rank)))));
+  }
+
+  /// Whether some process still maps what the ranks had mapped.
+  bool memory_is_left() const {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      for (const auto& inode : shared_memory_of(entry.path().filename().string())) {
+        if (memory_.count(inode) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  [[noreturn]] void live(int rank, const Body& body) {
+    std::string result = "returned";
+    try {
+      body(rank, board_);
+    } catch (const std::exception& error) {
+      result = error.what();
+    }
+    auto end = std::chrono::steady_clock::now().time_since_epoch().count();  // a clock that all processes share
+    board_.post("end/" + std::to_string(rank), std::to_string(end));
+    board_.post("result/" + std::to_string(rank), result);
+    _exit(0);
+  }
+
+  TemporaryDirectory directory_;
+  shared_memory::NoticeBoard board_;
+  std::vector<pid_t> pids_;
+  std::set<std::string> memory_;
+};
+
+}  // namespace accelerate::tests

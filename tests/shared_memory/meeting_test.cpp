@@ -1,0 +1,122 @@
+#include "accelerate/shared_memory/meeting.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "accelerate/shared_memory/collectives.h"
+#include "accelerate/shared_memory/local_group.h"
+#include "tests/shared_memory/forked_ranks.h"
+#include "tests/shared_memory/thread_ranks.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using namespace accelerate::shared_memory;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr Call kBarrier{.operation = Operation::Barrier};
+
+}  // namespace
+
+TEST_CASE("processes of one machine meet and reduce over their memory") {
+  for (int size : {1, 2, 4}) {
+    tests::ForkedRanks ranks(size, [size](int rank, const NoticeBoard& board) {
+      auto meeting = meet(board, rank, size, LocalGroup::meeting_options(size, milliseconds(10'000)));
+      LocalGroup group(std::move(*meeting), rank, milliseconds(10'000));
+      auto offset = group.heap()->allocate(400'000);
+      auto* numbers = reinterpret_cast<float*>(group.heap()->at(offset));
+      for (int i = 0; i < 100'000; ++i) numbers[i] = static_cast<float>(rank + i);
+      all_reduce(group.channel(), {group.heap()->at(offset), 100'000, DataType::Float32}, Reduction::Sum, offset);
+      int wrong = 0;
+      for (int i = 0; i < 100'000; ++i) wrong += numbers[i] != static_cast<float>(size * i + size * (size - 1) / 2);
+      if (wrong > 0) fail(wrong, " of 100000 sums are wrong");
+    });
+    for (int rank = 0; rank < size; ++rank) CHECK(ranks.outcome(rank) == "returned");
+  }
+}
+
+TEST_CASE("ranks on several machines are told so, and do not wait for each other's sockets") {
+  tests::TemporaryDirectory directory;
+  tests::run_threads(2, [&](int rank) {
+    auto board = tests::file_board(directory.path());
+    auto post = board.post;
+    board.post = [&, post](const std::string& key, const std::string& text) {
+      post(key, key == "machine/1" ? "another machine" : text);
+    };
+    CHECK_FALSE(meet(board, rank, 2, LocalGroup::meeting_options(2, milliseconds(10'000))).has_value());
+  });
+}
+
+TEST_CASE("when one rank cannot share its memory, all learn the same reason") {
+  tests::TemporaryDirectory directory;
+  tests::run_threads(3, [&](int rank) {
+    auto board = tests::file_board(directory.path());
+    auto read = board.read;
+    // As behind a network of its own: the address exists, but nobody can be reached there.
+    board.read = [&, read](const std::string& key) { return key == "address" && rank == 2 ? "nowhere" : read(key); };
+    CHECK_THROWS_WITH_AS(meet(board, rank, 3, LocalGroup::meeting_options(3, milliseconds(10'000))),
+                         doctest::Contains("rank 2: rank 0 cannot be reached through a UNIX socket"), Error);
+  });
+}
+
+TEST_CASE("a group that is broken can be made anew in the same processes") {
+  tests::TemporaryDirectory directory;
+  tests::run_threads(2, [&](int rank) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      auto board = tests::file_board(directory.path() / std::to_string(attempt));
+      auto meeting = meet(board, rank, 2, LocalGroup::meeting_options(2, milliseconds(10'000)));
+      LocalGroup group(std::move(*meeting), rank, milliseconds(100));
+      if (rank == 0 || attempt == 1) {
+        if (attempt == 0) CHECK_THROWS_AS(group.channel().meet(kBarrier), PeerError);
+        if (attempt == 1) group.channel().meet(kBarrier);
+      }
+    }
+  });
+}
+
+TEST_CASE("a rank that is killed or stopped at any moment is named by all others, and no memory is left") {
+  const char* full = std::getenv("ACCELERATE_TEST_FULL");
+  int num_faults = full ? 200 : 20;
+  std::vector<double> seconds_to_notice;
+  for (int fault = 0; fault < num_faults; ++fault) {
+    constexpr int kSize = 3;
+    bool stop = fault % 4 == 3;
+    int victim = fault % kSize;
+    tests::ForkedRanks ranks(kSize, [](int rank, const NoticeBoard& board) {
+      auto meeting = meet(board, rank, kSize, LocalGroup::meeting_options(kSize, milliseconds(10'000)));
+      LocalGroup group(std::move(*meeting), rank, milliseconds(500));
+      tests::ForkedRanks::note_memory(rank, board);
+      std::vector<float> numbers(300'000);
+      while (true) {
+        all_reduce(group.channel(), {reinterpret_cast<std::byte*>(numbers.data()), numbers.size(), DataType::Float32},
+                   Reduction::Sum);
+        barrier(group.channel());
+      }
+    });
+    ranks.wait_until_connected();
+    std::this_thread::sleep_for(std::chrono::microseconds(fault * 137 % 5000));
+    auto begin = std::chrono::steady_clock::now();
+    ranks.send_signal(victim, stop ? SIGSTOP : SIGKILL);
+    for (int rank = 0; rank < kSize; ++rank) {
+      if (rank == victim) continue;
+      auto outcome = ranks.outcome(rank);
+      auto name = std::to_string(victim);
+      bool named = outcome.find(stop ? "did not take part: " + name : "the process of rank " + name + " has ended") !=
+                   std::string::npos;
+      CHECK_MESSAGE(named, outcome);
+      std::chrono::duration<double> elapsed = ranks.end_of(rank) - begin;
+      CHECK(elapsed.count() < (stop ? 5 : 2));
+      if (!stop) seconds_to_notice.push_back(elapsed.count());
+    }
+    ranks.send_signal(victim, SIGKILL);
+    ranks.outcome(victim);
+    CHECK_FALSE(ranks.memory_is_left());
+  }
+  std::sort(seconds_to_notice.begin(), seconds_to_notice.end());
+  MESSAGE("noticed after ", seconds_to_notice[seconds_to_notice.size() / 2] * 1e3, " ms in the median, ",
+          seconds_to_notice[seconds_to_notice.size() * 99 / 100] * 1e3, " ms at most in 99 %");
+  CHECK(seconds_to_notice[seconds_to_notice.size() / 2] < 0.25);  // a millisecond, unless the machine is busy
+}

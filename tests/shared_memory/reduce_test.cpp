@@ -1,0 +1,195 @@
+#include "accelerate/shared_memory/reduce.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "accelerate/base/error.h"
+#include "accelerate/shared_memory/half.h"
+
+using namespace accelerate;
+using namespace accelerate::shared_memory;
+
+namespace {
+
+/// The values that `T` stands for, as double and back.
+template <class T>
+double to_double(T value) {
+  if constexpr (requires { widen(value); }) {
+    return widen(value);
+  } else {
+    return static_cast<double>(value);
+  }
+}
+template <class T>
+T from_double(double value) {
+  if constexpr (requires(T half) { widen(half); }) {
+    T half{};
+    narrow(static_cast<float>(value), half);
+    return half;
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+double combine(Reduction reduction, double a, double b) {
+  switch (reduction) {
+    case Reduction::Product:
+      return a * b;
+    case Reduction::Min:
+      return std::min(a, b);
+    case Reduction::Max:
+      return std::max(a, b);
+    default:
+      return a + b;
+  }
+}
+
+/// Compares with the same reduction in double precision, up to the rounding of T. Small integers, so that nothing but
+/// the average and floating products has to be rounded.
+template <class T>
+void check_reduction(DataType type, Reduction reduction, int ranks, size_t count, double tolerance) {
+  std::mt19937 random(static_cast<unsigned>(count * 31 + ranks));
+  std::vector<std::vector<T>> arrays(ranks, std::vector<T>(count));
+  for (auto& array : arrays) {
+    for (auto& element : array) element = from_double<T>(1 + random() % 2);
+  }
+  std::vector<double> expected(count);
+  for (size_t i = 0; i < count; ++i) {
+    expected[i] = to_double(arrays[0][i]);
+    for (int rank = 1; rank < ranks; ++rank) expected[i] = combine(reduction, expected[i], to_double(arrays[rank][i]));
+    if (reduction == Reduction::Average) expected[i] /= ranks;
+  }
+  std::vector<const std::byte*> sources;
+  for (auto& array : arrays) sources.push_back(reinterpret_cast<const std::byte*>(array.data()));
+  // To the first array itself and to another one.
+  std::vector<T> second(count);
+  std::vector<std::byte*> targets{reinterpret_cast<std::byte*>(arrays[0].data()),
+                                  reinterpret_cast<std::byte*>(second.data())};
+  reduce(type, reduction, sources, targets, count);
+  size_t wrong = 0;
+  for (size_t i = 0; i < count; ++i) {
+    wrong += std::abs(to_double(arrays[0][i]) - expected[i]) > tolerance * std::abs(expected[i]);
+    wrong += std::memcmp(&arrays[0][i], &second[i], sizeof(T)) != 0;
+  }
+  CHECK_MESSAGE(wrong == 0, name_of(type), " ", name_of(reduction), " of ", ranks, " x ", count);
+}
+
+template <class T>
+void check_type(DataType type, double tolerance = 0) {
+  for (auto reduction : {Reduction::Sum, Reduction::Product, Reduction::Min, Reduction::Max, Reduction::Average}) {
+    if (!can_reduce(type, reduction)) continue;
+    for (int ranks : {1, 2, 3, 6}) {
+      for (size_t count : {0, 1, 5, 1023, 1024, 1025, 3000}) {
+        check_reduction<T>(type, reduction, ranks, count, tolerance);
+      }
+    }
+  }
+}
+
+template <class T>
+T reduce_two(DataType type, Reduction reduction, T a, T b) {
+  const std::byte* sources[] = {reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b)};
+  std::byte* targets[] = {reinterpret_cast<std::byte*>(&a)};
+  reduce(type, reduction, sources, targets, 1);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("every type has its reductions, which agree with double precision") {
+  check_type<uint8_t>(DataType::UInt8);
+  check_type<int8_t>(DataType::Int8);
+  check_type<int16_t>(DataType::Int16);
+  check_type<int32_t>(DataType::Int32);
+  check_type<int64_t>(DataType::Int64);
+  check_type<Float16>(DataType::Float16, 0x1p-11);
+  check_type<BFloat16>(DataType::BFloat16, 0x1p-8);
+  check_type<float>(DataType::Float32, 0x1p-24);
+  check_type<double>(DataType::Float64);
+}
+
+TEST_CASE("integers wrap around, bits are combined, and booleans stay booleans") {
+  CHECK(reduce_two<int8_t>(DataType::Int8, Reduction::Sum, 127, 1) == -128);
+  CHECK(reduce_two<int16_t>(DataType::Int16, Reduction::Product, -1, -1) == 1);
+  CHECK(reduce_two<int32_t>(DataType::Int32, Reduction::Sum, std::numeric_limits<int32_t>::max(), 1) ==
+        std::numeric_limits<int32_t>::min());
+  CHECK(reduce_two<int32_t>(DataType::Int32, Reduction::BitAnd, 12, 10) == 8);
+  CHECK(reduce_two<uint8_t>(DataType::UInt8, Reduction::BitOr, 12, 10) == 14);
+  CHECK(reduce_two<int64_t>(DataType::Int64, Reduction::BitXor, 12, 10) == 6);
+  for (bool a : {false, true}) {
+    for (bool b : {false, true}) {
+      CHECK(reduce_two<bool>(DataType::Bool, Reduction::Sum, a, b) == (a || b));
+      CHECK(reduce_two<bool>(DataType::Bool, Reduction::Product, a, b) == (a && b));
+      CHECK(reduce_two<bool>(DataType::Bool, Reduction::BitXor, a, b) == (a != b));
+    }
+  }
+}
+
+TEST_CASE("what is not a number stays visible in sums, minima and maxima") {
+  float nan = std::numeric_limits<float>::quiet_NaN();
+  for (auto reduction : {Reduction::Sum, Reduction::Min, Reduction::Max}) {
+    CHECK(std::isnan(reduce_two<float>(DataType::Float32, reduction, nan, 1)));
+    CHECK(std::isnan(reduce_two<float>(DataType::Float32, reduction, 1, nan)));
+  }
+}
+
+TEST_CASE("halves are added up in float32: many small ones are not lost in a large one") {
+  std::vector<BFloat16> values(8, from_double<BFloat16>(1.0 / 256));
+  values[0] = from_double<BFloat16>(1);
+  std::vector<const std::byte*> sources;
+  for (auto& value : values) sources.push_back(reinterpret_cast<const std::byte*>(&value));
+  BFloat16 sum{};
+  std::byte* target = reinterpret_cast<std::byte*>(&sum);
+  reduce(DataType::BFloat16, Reduction::Sum, sources, {&target, 1}, 1);
+  CHECK(to_double(sum) == from_double<float>(to_double(from_double<BFloat16>(1 + 7.0 / 256))));
+  CHECK(to_double(sum) > 1.02);
+}
+
+TEST_CASE("every float16 has its value, and floats become the nearest float16") {
+  int wrong = 0;
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    Float16 half{static_cast<uint16_t>(bits)};
+    int exponent = bits >> 10 & 31;
+    int fraction = bits & 1023;
+    double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
+                       : exponent == 31 ? (fraction ? NAN : INFINITY)
+                                        : std::ldexp(1024 + fraction, exponent - 25);
+    double expected = bits & 0x8000 ? -magnitude : magnitude;
+    if (std::isnan(expected)) {
+      wrong += !std::isnan(widen(half));
+      continue;
+    }
+    wrong += widen(half) != static_cast<float>(expected);
+    Float16 back{};
+    narrow(widen(half), back);
+    wrong += back.bits != half.bits;
+
+    // Halfway to the next, which goes to the even one, and a little less and more than that.
+    if (exponent == 31 || (bits & 0x7fff) == 0x7bff) continue;
+    Float16 next{static_cast<uint16_t>(bits + 1)};
+    float middle = (widen(half) + widen(next)) / 2;
+    Float16 rounded{};
+    narrow(middle, rounded);
+    wrong += rounded.bits != (bits % 2 == 0 ? half : next).bits;
+    narrow(std::nextafter(middle, widen(half)), rounded);
+    wrong += rounded.bits != half.bits;
+    narrow(std::nextafter(middle, widen(next)), rounded);
+    wrong += rounded.bits != next.bits;
+  }
+  CHECK(wrong == 0);
+  CHECK(from_double<Float16>(65519).bits == 0x7bff);
+  CHECK(from_double<Float16>(65520).bits == 0x7c00);
+  CHECK(from_double<Float16>(NAN).bits == 0x7e00);
+}
+
+TEST_CASE("a reduction that a type does not have is refused") {
+  CHECK_THROWS_WITH_AS(reduce_two<float>(DataType::Float32, Reduction::BitAnd, 1, 1),
+                       doctest::Contains("float32 have no reduction 'and'"), Error);
+  CHECK_FALSE(can_reduce(DataType::Other, Reduction::Sum));
+  CHECK_FALSE(can_reduce(DataType::Bool, Reduction::Average));
+}
