@@ -60,7 +60,7 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
 }  // namespace
 
 Accelerator::Accelerator(const AcceleratorOptions& options)
-    : PartialState({.cpu = options.cpu, .timeout = options.timeout}),
+    : PartialState({.cpu = options.cpu, .timeout = options.timeout, .backend = options.backend}),
       options_(options),
       project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)) {

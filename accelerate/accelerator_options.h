@@ -41,6 +41,7 @@ struct AcceleratorOptions {
   GradScalerKwargs grad_scaler = {};
   AutocastKwargs autocast = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective
+  std::string backend = {};  // how ranks talk: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
 };
 
 }  // namespace accelerate

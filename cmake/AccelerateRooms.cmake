@@ -9,10 +9,10 @@ function(accelerate_warnings target)
   endif()
 endfunction()
 
-# accelerate_room(name [TORCH] [LIBRARY library] SOURCES ... HEADERS ... [LIBRARIES ...])
-# A room of the shared library `accelerate`, or of the one that LIBRARY names.
+# accelerate_room(name [TORCH] [LIBRARY library] SOURCES ... HEADERS ... [LIBRARIES ...] [ROOMS ...])
+# A room of the shared library `accelerate`, or of the one that LIBRARY names. Tests that name it get ROOMS with it.
 function(accelerate_room name)
-  cmake_parse_arguments(ROOM "TORCH" "LIBRARY" "SOURCES;HEADERS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "TORCH" "LIBRARY" "SOURCES;HEADERS;LIBRARIES;ROOMS" ${ARGN})
   if(ROOM_TORCH AND NOT ACCELERATE_TORCH)
     return()
   endif()
@@ -32,7 +32,8 @@ function(accelerate_room name)
   list(TRANSFORM ROOM_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_target_properties(${target} PROPERTIES
     ACCELERATE_HEADERS "${ROOM_HEADERS}"
-    ACCELERATE_LIBRARIES "${ROOM_LIBRARIES}")
+    ACCELERATE_LIBRARIES "${ROOM_LIBRARIES}"
+    ACCELERATE_ROOMS "${ROOM_ROOMS}")
   set_property(GLOBAL APPEND PROPERTY ACCELERATE_ROOMS_OF_${ROOM_LIBRARY} ${name})
 endfunction()
 
@@ -76,7 +77,13 @@ function(accelerate_test name)
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_definitions(${name} PRIVATE ACCELERATE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     ACCELERATE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set(rooms ${TEST_ROOMS})
   foreach(room IN LISTS TEST_ROOMS)
+    get_property(others TARGET accelerate_${room} PROPERTY ACCELERATE_ROOMS)
+    list(APPEND rooms ${others})
+  endforeach()
+  list(REMOVE_DUPLICATES rooms)
+  foreach(room IN LISTS rooms)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:accelerate_${room}>)
     get_target_property(libraries accelerate_${room} ACCELERATE_LIBRARIES)
     if(libraries)

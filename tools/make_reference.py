@@ -17,7 +17,7 @@ import sys
 TYPE = re.compile(r"^(?:template\s*<.*>\s*)?(?:enum\s+class|enum|class|struct)\s+(?:\[\[.*?\]\]\s*)?([\w:]+)")
 HIDDEN = re.compile(r"^(using namespace|using [\w:]+$|friend|static_assert|extern|namespace \w+ =)|"
                     r"\boverride\b|= (delete|default)$|^(template\s*<.*>\s*)?(explicit )?\w+\(.*\) -> ")
-ROOM = re.compile(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:LIBRARIES[^)]*)?\)")
+ROOM = re.compile(r"accelerate_room\((?!launch\b)[^)]*?\bHEADERS([^)]*?)(?:(?:LIBRARIES|ROOMS)[^)]*)?\)")
 OUT_OF_CLASS = re.compile(r"\w(<[^()]*>)?::~?(\w+|operator\W+)\s*\(")
 
 

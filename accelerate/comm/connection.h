@@ -14,9 +14,17 @@
 
 namespace accelerate::comm {
 
+/// What carries tensors of the CPU between ranks.
+enum class Transport {
+  Auto,          // shared memory when all ranks have it, Gloo when not
+  SharedMemory,  // or an Error
+  Gloo,
+};
+
 class Group::Connection {
  public:
   struct Options {
+    Transport transport = Transport::Auto;
     std::chrono::milliseconds timeout = std::chrono::minutes(30);
     bool debug = false;
     bool use_nccl = false;      // a second backend, for tensors on a CUDA device
@@ -28,6 +36,7 @@ class Group::Connection {
 
   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group() const { return process_group_; }
   const Options& options() const { return options_; }
+  Transport transport() const { return transport_; }  // that was chosen
   int rank() const { return rank_; }
   int size() const { return size_; }
 
@@ -40,6 +49,7 @@ class Group::Connection {
   void explain(const std::string& operation, const std::function<void()>& work);
 
  private:
+  c10::intrusive_ptr<c10d::Backend> choose_transport();
   [[noreturn]] void fail_without(const std::string& operation, std::chrono::steady_clock::time_point begin,
                                  const std::exception& error);
   std::string missing_ranks(const std::string& operation);
@@ -47,6 +57,7 @@ class Group::Connection {
   c10::intrusive_ptr<c10d::Store> store_;
   c10::intrusive_ptr<c10d::ProcessGroup> process_group_;
   Options options_;
+  Transport transport_ = Transport::Gloo;
   int rank_;
   int size_;
   int64_t num_operations_ = 0;

@@ -9,8 +9,10 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
 
@@ -30,9 +32,9 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
   return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>(prefix, store), rank, size, gloo_options);
 }
 
-/// Gloo throws plain exceptions that begin with its file, NCCL's have a type of their own.
+/// Gloo throws plain exceptions that begin with its file, NCCL's and shared memory's have a type of their own.
 bool is_from_transport(const std::exception& error) {
-  return dynamic_cast<const c10::DistError*>(&error) ||
+  return dynamic_cast<const c10::DistError*>(&error) || dynamic_cast<const shared_memory::PeerError*>(&error) ||
          std::string_view(error.what()).find("gloo/") != std::string_view::npos;
 }
 
@@ -42,15 +44,36 @@ Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, i
     : store_(std::move(store)), options_(std::move(options)), rank_(rank), size_(size) {
   using BackendType = c10d::ProcessGroup::BackendType;
   process_group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
-  c10::intrusive_ptr<c10d::Backend> backend = make_gloo(store_, "gloo", rank, size, options_);
+  auto backend = choose_transport();
+  auto type = transport_ == Transport::Gloo ? BackendType::GLOO : BackendType::CUSTOM;
   if (options_.debug) {
     // Compares every collective with those of the other ranks over a second group, the Reducer's included.
     backend = c10::make_intrusive<c10d::ProcessGroupWrapper>(backend, make_gloo(store_, "check", rank, size, options_));
   }
-  process_group_->setBackend(c10::DeviceType::CPU, BackendType::GLOO, backend);
-  process_group_->setDefaultBackend(BackendType::GLOO);
+  process_group_->setBackend(c10::DeviceType::CPU, type, backend);
+  process_group_->setDefaultBackend(type);
   process_group_->setGroupName("accelerate");
   if (options_.use_nccl) add_nccl_backend(*process_group_, store_, options_.timeout);
+}
+
+c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
+  bool required = options_.transport == Transport::SharedMemory;
+  std::string reason = "the ranks are on several machines, or some of them ask for gloo";
+  try {
+    bool willing = options_.transport != Transport::Gloo;
+    if (auto backend = connect_through_memory(store_, rank_, size_, willing, options_.timeout)) {
+      transport_ = Transport::SharedMemory;
+      return backend;
+    }
+  } catch (const Error& error) {
+    reason = error.what();
+    if (rank_ == 0 && !required) {
+      get_logger("accelerate").warning("the ranks talk over TCP, because they have no shared memory: " + reason);
+    }
+  }
+  if (required) fail("rank ", rank_, ": shared memory is asked for (shm), but ", reason, "; auto would take gloo");
+  transport_ = Transport::Gloo;
+  return make_gloo(store_, "gloo", rank_, size_, options_);
 }
 
 void Group::Connection::wait(const std::string& operation,
@@ -78,8 +101,10 @@ void Group::Connection::explain(const std::string& operation, const std::functio
 void Group::Connection::fail_without(const std::string& operation, Clock::time_point begin,
                                      const std::exception& error) {
   std::chrono::duration<double> elapsed = Clock::now() - begin;
+  // Shared memory knows who was missing; others have to be asked.
+  bool knows = dynamic_cast<const shared_memory::PeerError*>(&error) != nullptr;
   fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
-       missing_ranks(operation), message_of(error));
+       knows ? "" : missing_ranks(operation), message_of(error));
 }
 
 std::string Group::Connection::missing_ranks(const std::string& operation) {

@@ -10,6 +10,7 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
@@ -65,8 +66,22 @@ c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std
   return store;
 }
 
+/// What carries tensors of the CPU; with GPUs nccl is beside it. Throws Error for a name that there is not, or not
+/// here.
+Transport choose_transport(const std::string& option, bool gpu) {
+  auto name = option.empty() ? environment_variable("ACCELERATE_COMM").value_or("auto") : option;
+  if (name == "shm") return Transport::SharedMemory;
+  if (name == "gloo") return Transport::Gloo;
+  if (name == "nccl" && !gpu) fail("the backend is nccl, but the ranks are on the CPU; it can be auto, shm or gloo");
+  if (name != "auto" && name != "nccl" && !name.empty()) {
+    fail("the backend is '", name, "' (ACCELERATE_COMM); it can be auto, shm, gloo or nccl");
+  }
+  return Transport::Auto;
+}
+
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
   Group::Connection::Options connection;
+  connection.transport = choose_transport(options.backend, use_nccl);
   connection.timeout = options.timeout.value_or(use_nccl ? std::chrono::minutes(10) : std::chrono::minutes(30));
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;
@@ -125,9 +140,10 @@ PartialState::PartialState(const PartialStateOptions& options) {
     if (shared->process.world_size > 1) {
       bool gpu = shared->device.is_cuda();
       shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
-      shared->backend = gpu ? "nccl" : "gloo";
       if (!gpu) choose_num_threads(shared->process);
       shared->group = connect(shared->process, options, gpu);
+      bool shm = shared->group.connection()->transport() == Transport::SharedMemory;
+      shared->backend = gpu ? "nccl" : shm ? "shm" : "gloo";
     }
     auto group = shared->group;
     set_log_context({.rank = shared->process.rank,

@@ -26,6 +26,7 @@ const char* to_string(DistributedType type);
 struct PartialStateOptions {
   bool cpu = false;  // stay on the CPU although there is a GPU; so does ACCELERATE_USE_CPU=1
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective; 30 minutes, 10 with NCCL
+  std::string backend = {};  // auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
 };
 
 /// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an
@@ -62,7 +63,7 @@ class PartialState {
   bool is_last_process() const { return process_index() == num_processes() - 1; }
   bool use_distributed() const { return num_processes() > 1; }
   DistributedType distributed_type() const;
-  const std::string& backend() const;  // "gloo", "nccl", or empty in one process
+  const std::string& backend() const;  // "shm", "gloo", "nccl", or empty in one process
   at::Device device() const;
   bool debug() const { return group().debug(); }
   const Group& group() const;

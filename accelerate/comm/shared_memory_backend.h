@@ -1,0 +1,101 @@
+#pragma once
+
+// c10d's collectives for ranks of one machine, through shared memory. What libtorch builds on a process group (its
+// Reducer, broadcast_coalesced) works on it unchanged. Private to this room.
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "accelerate/shared_memory/collectives.h"
+#include "accelerate/shared_memory/local_group.h"
+
+namespace accelerate::comm {
+
+/// A collective is done when its call returns, so its Work is complete. A send is done when its message is copied; a
+/// receive waits in Work::wait. Reductions add up in rank order, with the same bits on every rank and in every run;
+/// float16 and bfloat16 in float32. Throws shared_memory::PeerError when a rank is gone or does not come.
+class SharedMemoryBackend : public c10d::Backend {
+ public:
+  using Tensors = std::vector<at::Tensor>;
+  using TensorLists = std::vector<std::vector<at::Tensor>>;
+  using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+
+  SharedMemoryBackend(std::unique_ptr<shared_memory::LocalGroup> group, int rank, int size,
+                      std::chrono::milliseconds timeout);
+  ~SharedMemoryBackend() override;
+
+  const std::string getBackendName() const override { return "shm"; }
+  c10::intrusive_ptr<Options> getBackendOptions() override;
+  void setTimeout(std::chrono::milliseconds timeout) override { timeout_ = timeout; }
+
+  WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+
+  WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
+  WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::AllgatherOptions& options) override;
+
+  WorkPtr gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& options) override;
+  WorkPtr scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& options) override;
+
+  WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& options) override;
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                               const c10d::ReduceScatterOptions& options) override;
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::ReduceScatterOptions& options) override;
+
+  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                        std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
+  WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
+
+  WorkPtr send(Tensors& tensors, int to, int tag) override;
+  WorkPtr recv(Tensors& tensors, int from, int tag) override;
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override;
+
+  WorkPtr barrier(const c10d::BarrierOptions& options) override;
+  void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override;
+
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override { return num_operations_; }
+
+  /// Memory in which a reduction needs no copy; the Reducer takes its buckets from here. It may outlive the group.
+  bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
+  at::Tensor allocateTensor(long size, at::TensorOptions options) override;
+
+ private:
+  class Receive;
+
+  /// Runs one collective, on this thread, with the timeout of its options.
+  template <class Run>
+  void collective(std::chrono::milliseconds timeout, Run run);
+  void reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options);
+  WorkPtr start_receive(Tensors& tensors, int from, int tag);
+  bool finish_receive(Receive& wanted, bool wait);
+
+  std::unique_ptr<shared_memory::LocalGroup> group_;
+  std::chrono::milliseconds timeout_;
+  uint64_t num_operations_ = 0;
+  std::mutex collective_mutex_;
+  std::mutex send_mutex_;
+  std::mutex receive_mutex_;
+  std::deque<Receive*> receives_;  // not finished, in the order they were asked for
+};
+
+/// Connects the ranks that share `store`, if they share a machine. Collective; the outcome is the same on every rank. A
+/// rank that is not `willing` keeps the others from it too. Nothing when they are on several machines; throws Error
+/// when they share one but not their memory.
+c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const c10::intrusive_ptr<c10d::Store>& store, int rank,
+                                                               int size, bool willing,
+                                                               std::chrono::milliseconds timeout);
+
+}  // namespace accelerate::comm

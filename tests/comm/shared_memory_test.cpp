@@ -1,0 +1,281 @@
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "accelerate/base/environment.h"
+#include "accelerate/comm/connection.h"
+#include "accelerate/comm/operations.h"
+#include "accelerate/comm/partial_state.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using namespace accelerate::comm;
+
+namespace {
+
+using Backend = c10::intrusive_ptr<c10d::Backend>;
+using Tensors = std::vector<at::Tensor>;
+using TensorLists = std::vector<Tensors>;
+
+Backend backend_of(const Group& group) { return group.connection()->process_group()->getBackend(at::kCPU); }
+
+/// The job's ranks, connected by the backend of that name.
+Group connect(const std::string& name) {
+  PartialState::reset();
+  PartialState state({.backend = name});
+  CHECK(state.backend() == name);
+  return state.group();
+}
+
+/// What `rank` has for `peer`: small whole numbers, so that sums and products are exact in every type. Every rank can
+/// compute every other's.
+at::Tensor values(int rank, int peer, int64_t count, at::ScalarType type) {
+  return ((torch::arange(count, torch::kLong) * 7 + rank * 3 + peer) % 3 + 1).to(type);
+}
+
+at::Tensor reduced(int size, int peer, int64_t count, at::ScalarType type, c10d::ReduceOp::RedOpType operation) {
+  std::vector<at::Tensor> all;
+  for (int rank = 0; rank < size; ++rank) all.push_back(values(rank, peer, count, at::kDouble));
+  auto stack = torch::stack(all);
+  switch (operation) {
+    case c10d::ReduceOp::PRODUCT:
+      return stack.prod(0).to(type);
+    case c10d::ReduceOp::MIN:
+      return stack.amin(0).to(type);
+    case c10d::ReduceOp::MAX:
+      return stack.amax(0).to(type);
+    case c10d::ReduceOp::AVG:
+      return stack.mean(0).to(type);
+    default:
+      return stack.sum(0).to(type);
+  }
+}
+
+void check_reductions(const Backend& backend, int64_t count, at::ScalarType type) {
+  int rank = backend->getRank();
+  int size = backend->getSize();
+  for (auto operation :
+       {c10d::ReduceOp::SUM, c10d::ReduceOp::PRODUCT, c10d::ReduceOp::MIN, c10d::ReduceOp::MAX, c10d::ReduceOp::AVG}) {
+    if (operation == c10d::ReduceOp::AVG && !at::isFloatingType(type)) continue;
+    if (operation == c10d::ReduceOp::PRODUCT && size > 3) continue;  // more than the small types hold
+    Tensors tensors{values(rank, 0, count, type)};
+    backend->allreduce(tensors, {.reduceOp = operation})->wait();
+    CHECK(torch::equal(tensors[0], reduced(size, 0, count, type, operation)));
+
+    Tensors one{values(rank, 0, count, type)};
+    backend->reduce(one, {.reduceOp = operation, .rootRank = size - 1})->wait();
+    if (rank == size - 1) CHECK(torch::equal(one[0], tensors[0]));
+
+    Tensors outputs{torch::empty({count}, type)};
+    TensorLists inputs(1);
+    for (int peer = 0; peer < size; ++peer) inputs[0].push_back(values(rank, peer, count, type));
+    backend->reduce_scatter(outputs, inputs, {.reduceOp = operation})->wait();
+    CHECK(torch::equal(outputs[0], reduced(size, rank, count, type, operation)));
+    auto whole = torch::cat(inputs[0]);
+    auto part = torch::empty({count}, type);
+    backend->_reduce_scatter_base(part, whole, {.reduceOp = operation})->wait();
+    CHECK(torch::equal(part, outputs[0]));
+  }
+}
+
+void check_moves(const Backend& backend, int64_t count, at::ScalarType type) {
+  int rank = backend->getRank();
+  int size = backend->getSize();
+  int root = static_cast<int>(count) % size;
+  auto nothing = [&] { return torch::zeros({count}, type); };
+
+  Tensors tensors{values(rank, 0, count, type)};
+  backend->broadcast(tensors, {.rootRank = root})->wait();
+  CHECK(torch::equal(tensors[0], values(root, 0, count, type)));
+
+  Tensors mine{values(rank, 0, count, type)};
+  Tensors all;
+  for (int from = 0; from < size; ++from) all.push_back(values(from, 0, count, type));
+  TensorLists outputs{Tensors(size)};
+  for (auto& output : outputs[0]) output = nothing();
+  backend->allgather(outputs, mine)->wait();
+  for (int from = 0; from < size; ++from) CHECK(torch::equal(outputs[0][from], all[from]));
+  auto flat = torch::zeros({size * count}, type);
+  backend->_allgather_base(flat, mine[0])->wait();
+  CHECK(torch::equal(flat, torch::cat(all)));
+
+  TensorLists gathered(rank == root ? 1 : 0);
+  for (int from = 0; rank == root && from < size; ++from) gathered[0].push_back(nothing());
+  backend->gather(gathered, mine, {.rootRank = root})->wait();
+  if (rank == root) CHECK(torch::equal(torch::cat(gathered[0]), flat));
+
+  TensorLists scattered(rank == root ? 1 : 0);
+  for (int to = 0; rank == root && to < size; ++to) scattered[0].push_back(values(rank, to, count, type));
+  Tensors taken{nothing()};
+  backend->scatter(taken, scattered, {.rootRank = root})->wait();
+  CHECK(torch::equal(taken[0], values(root, rank, count, type)));
+
+  Tensors to_all, from_all;
+  for (int peer = 0; peer < size; ++peer) {
+    to_all.push_back(values(rank, peer, count, type));
+    from_all.push_back(nothing());
+  }
+  backend->alltoall(from_all, to_all)->wait();
+  for (int from = 0; from < size; ++from) CHECK(torch::equal(from_all[from], values(from, rank, count, type)));
+  std::vector<int64_t> even;
+  auto input = torch::cat(to_all);
+  auto output = torch::zeros_like(input);
+  backend->alltoall_base(output, input, even, even)->wait();
+  CHECK(torch::equal(output, torch::cat(from_all)));
+}
+
+}  // namespace
+
+TEST_CASE("every collective agrees with double precision, for every type and any number of ranks and elements") {
+  for (int world : {2, 3, 5}) {
+    tests::run_ranks(world, [world](Group& group) {
+      auto backend = backend_of(group);
+      CHECK(backend->getBackendName() == "shm");
+      for (auto type :
+           {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16, at::kByte, at::kChar, at::kShort, at::kInt, at::kLong}) {
+        for (int64_t count : {0, 1, 7, 1001}) {
+          check_reductions(backend, count, type);
+          check_moves(backend, count, type);
+        }
+      }
+      for (auto type : {at::kBool, at::kComplexFloat}) check_moves(backend, 77, type);
+      if (world == 2) check_reductions(backend, 600'001, at::kFloat);  // more than one piece
+      if (world == 2) check_moves(backend, 300'001, at::kFloat);
+    });
+  }
+}
+
+TEST_CASE("two ranks get the bits that gloo gives them, whatever the type") {
+  tests::run_ranks(2, [](Group& everyone) {
+    torch::manual_seed(everyone.rank());
+    Tensors inputs;
+    for (auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+      inputs.push_back((torch::randn({5001}) * 100).to(type));
+      inputs.push_back((torch::randn({63}) * 1e-7).to(type));
+    }
+    auto reduce_with = [&](const std::string& name) {
+      auto group = connect(name);
+      Tensors results;
+      for (const auto& input : inputs) {
+        for (auto reduction : {"sum", "mean", "max"}) results.push_back(reduce(input, group, reduction));
+      }
+      group.barrier();
+      return results;
+    };
+    auto ours = reduce_with("shm");
+    auto theirs = reduce_with("gloo");
+    for (size_t i = 0; i < ours.size(); ++i) CHECK(torch::equal(ours[i], theirs[i]));
+  });
+}
+
+TEST_CASE("tensors that are not contiguous, complex ones and lists of tensors are reduced too") {
+  tests::run_ranks(2, [](Group& group) {
+    auto backend = backend_of(group);
+    auto transposed = torch::arange(12, torch::kFloat).reshape({3, 4}).t();
+    Tensors tensors{transposed.clone().t().contiguous().t()};
+    backend->allreduce(tensors)->wait();
+    CHECK(torch::equal(tensors[0], transposed * 2));
+    Tensors every_second{torch::ones({10}).slice(0, 0, 10, 2)};
+    backend->broadcast(every_second)->wait();
+    Tensors complex{torch::full({3}, c10::complex<float>(1, 2))};
+    backend->allreduce(complex)->wait();
+    CHECK(torch::equal(complex[0], torch::full({3}, c10::complex<float>(2, 4))));
+    Tensors list{torch::ones({3}), torch::full({2, 2}, group.rank(), torch::kLong)};
+    backend->allreduce_coalesced(list)->wait();
+    CHECK(torch::equal(list[0], torch::full({3}, 2.0)));
+    CHECK(torch::equal(list[1], torch::ones({2, 2}, torch::kLong)));
+    auto apart = torch::zeros({4, 2}).t();
+    auto row = torch::full({1, 4}, static_cast<float>(group.rank() + 1));
+    backend->_allgather_base(apart, row)->wait();
+    CHECK(apart.sum().item<float>() == 12);
+  });
+}
+
+TEST_CASE("messages between two ranks come in order, and both may send before they receive") {
+  tests::run_ranks(3, [](Group& group) {
+    auto backend = backend_of(group);
+    int next = (group.rank() + 1) % 3;
+    int previous = (group.rank() + 2) % 3;
+    Tensors large{torch::full({400'000}, static_cast<float>(group.rank()))};
+    Tensors small{torch::full({1}, -1.0f)};
+    backend->send(large, next, 0)->wait();
+    backend->send(small, next, 1)->wait();
+    Tensors first{torch::empty({400'000})};
+    Tensors second{torch::empty({1})};
+    auto second_work = backend->recv(second, previous, 1);
+    auto first_work = backend->recv(first, previous, 0);
+    second_work->wait();
+    first_work->wait();
+    CHECK(second[0].item<float>() == -1);
+    CHECK(torch::equal(first[0], torch::full({400'000}, static_cast<float>(previous))));
+
+    if (group.rank() > 0) return (void)backend->send(small, 0, 5)->wait();
+    int sum = 0;
+    for (int i = 0; i < 2; ++i) {
+      auto work = backend->recvAnysource(second, 5);
+      work->wait();
+      sum += work->sourceRank();
+    }
+    CHECK(sum == 3);
+  });
+}
+
+TEST_CASE("collectives that do not fit together are an error on every rank, and the group goes on") {
+  tests::run_ranks(2, [](Group& group) {
+    auto tensor = torch::ones({group.rank() + 1});
+    CHECK_THROWS_WITH_AS(reduce(tensor, group, "sum"), doctest::Contains("Process 1: allreduce of 2 x float32 (sum)"),
+                         Error);
+    CHECK(reduce(torch::ones({1}), group, "sum").item<float>() == 2);
+  });
+}
+
+TEST_CASE("the backend is shared memory unless something else is asked for, by one rank or all") {
+  tests::run_ranks(2, [](Group& everyone) {
+    CHECK(PartialState().backend() == "shm");
+    connect("gloo");
+    {
+      PatchEnvironment variable{{"ACCELERATE_COMM", "gloo"}};
+      PartialState::reset();
+      CHECK(PartialState().backend() == "gloo");
+    }
+    PartialState::reset();
+    PartialState mixed({.backend = everyone.rank() == 1 ? "gloo" : "auto"});
+    CHECK(mixed.backend() == "gloo");
+    CHECK(gather(torch::ones({1}), mixed.group()).size(0) == 2);
+    PartialState::reset();
+    CHECK_THROWS_WITH_AS(PartialState({.backend = "mpi"}), doctest::Contains("'mpi'"), Error);
+    CHECK_THROWS_WITH_AS(PartialState({.backend = "nccl"}), doctest::Contains("on the CPU"), Error);
+    everyone.barrier();
+  });
+}
+
+TEST_CASE("a rank that is killed is named by the others at once") {
+  tests::TemporaryDirectory directory;
+  auto body = [&](Group& group) {
+    if (group.rank() == 1) {
+      group.barrier();
+      raise(SIGKILL);
+    }
+    group.barrier();
+    auto begin = std::chrono::steady_clock::now();
+    try {
+      group.barrier("the end of the epoch");
+    } catch (const Error& error) {
+      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      directory.write(std::to_string(group.rank()), error.what());
+      directory.write(std::to_string(group.rank()) + ".time", std::to_string(seconds.count()));
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // the test is over when the first rank's end is noticed
+  };
+  CHECK_THROWS_WITH_AS(tests::run_ranks(3, body), doctest::Contains("rank 1 of 3 failed"), Error);
+  for (auto rank : {"0", "2"}) {
+    auto message = directory.read(rank);
+    CHECK_MESSAGE(message.find("the end of the epoch failed after 0") != std::string::npos, message);
+    CHECK_MESSAGE(message.find("the process of rank 1 has ended") != std::string::npos, message);
+  }
+}
