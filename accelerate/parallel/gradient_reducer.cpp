@@ -63,11 +63,35 @@ GradientReducer::GradientReducer(const std::vector<NamedTensor>& parameters,
                                  const DistributedDataParallelKwargs& kwargs)
     : Reducer(tensors_of(parameters), assign_buckets(tensors_of(parameters), kwargs), process_group,
               std::vector<bool>(parameters.size(), false), cap_bytes(kwargs), kwargs.find_unused_parameters,
-              kwargs.gradient_as_bucket_view, names_of(parameters), first_cap_bytes(kwargs),
+              kwargs.gradient_as_bucket_view.value(), names_of(parameters), first_cap_bytes(kwargs),
               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/{}),
       kwargs_(kwargs) {
+  make_views_plain();
   if (kwargs.comm_hook == CommHook::Fp16) register_builtin_comm_hook(c10d::BuiltinCommHookType::FP16_COMPRESS);
   if (kwargs.comm_hook == CommHook::Bf16) register_comm_hook(std::make_unique<Bf16Hook>(process_group));
+}
+
+void GradientReducer::rebuild_buckets() {
+  Reducer::rebuild_buckets();
+  make_views_plain();
+}
+
+/// Gradients that are views of a bucket cannot be detached in place, which torch's optimizers do in zero_grad. A tensor
+/// that was made from the same memory can.
+void GradientReducer::make_views_plain() {
+  if (!*kwargs_.gradient_as_bucket_view) return;
+  for (auto& bucket : buckets_) {
+    for (size_t i = 0; i < bucket.variables.size(); ++i) {
+      auto& view = bucket.bucket_views_in[i];
+      bool in_place = bucket.bucket_views_out[i].is_alias_of(view);
+      auto plain = at::empty({0}, view.options());
+      plain.set_(view.storage(), view.storage_offset(), view.sizes(), view.strides());
+      auto& gradient = bucket.variables[i].mutable_grad();
+      if (gradient.defined() && gradient.is_alias_of(view)) gradient = plain;
+      if (in_place) bucket.bucket_views_out[i] = plain;
+      view = plain;
+    }
+  }
 }
 
 void GradientReducer::disarm() {
@@ -108,7 +132,7 @@ void GradientReducer::spread(Bucket& bucket, const at::Tensor& reduced, const at
     auto& gradient = bucket.variables[i].mutable_grad();
     const auto& view = bucket.bucket_views_in[i];
     if (!gradient.defined()) {
-      gradient = kwargs_.gradient_as_bucket_view ? view : view.clone();
+      gradient = *kwargs_.gradient_as_bucket_view ? view : view.clone();
     } else if (!gradient.is_alias_of(view)) {
       gradient.copy_(view);
     }

@@ -13,10 +13,13 @@ namespace accelerate::parallel {
 
 class GradientReducer : public c10d::Reducer {
  public:
-  /// `parameters` all require a gradient and are distinct.
+  /// `parameters` all require a gradient and are distinct; `kwargs` says whether gradients live in the buckets.
   GradientReducer(const std::vector<NamedTensor>& parameters,
                   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
                   const DistributedDataParallelKwargs& kwargs);
+
+  /// Orders the buckets as the gradients came.
+  void rebuild_buckets();
 
   /// Takes back the announcement of a backward that did not reach this model.
   void disarm();
@@ -34,6 +37,7 @@ class GradientReducer : public c10d::Reducer {
   std::vector<size_t> bucket_bytes() const;
 
  private:
+  void make_views_plain();
   void fill(Bucket& bucket);
   void spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used);
   at::Tensor used_anywhere(bool contribute);

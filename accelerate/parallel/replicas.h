@@ -4,6 +4,7 @@
 // ranks while backward still computes the rest of them. Hooks on the parameters do it, so the model needs no wrapper.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
@@ -19,11 +20,13 @@ class Join;
 enum class CommHook { No, Fp16, Bf16 };
 
 struct DistributedDataParallelKwargs {
-  bool broadcast_buffers = true;         // buffers follow rank 0's from one training step to the next
-  double bucket_cap_mb = 25;             // gradients are reduced in buckets of this many MiB, the first of at most 1
-  bool find_unused_parameters = false;   // a loss may leave parameters out; costs a walk over the graph in each step
-  bool gradient_as_bucket_view = false;  // gradients live in the buckets: one copy less, but they cannot be detached
-  bool static_graph = false;             // every step uses the same parameters, equally often
+  bool broadcast_buffers = true;        // buffers follow rank 0's from one training step to the next
+  double bucket_cap_mb = 25;            // gradients are reduced in buckets of this many MiB, the first of at most 1
+  bool find_unused_parameters = false;  // a loss may leave parameters out; costs a walk over the graph in each step
+  // Gradients live in the buckets: one copy less, but one that is kept over a step changes. Unset: where ranks share
+  // memory.
+  std::optional<bool> gradient_as_bucket_view = std::nullopt;
+  bool static_graph = false;  // every step uses the same parameters, equally often
   CommHook comm_hook = CommHook::No;
 };
 
