@@ -82,6 +82,41 @@ def step_row(name, peer_name, peer_options, **more):
     )
 
 
+def wide_step_row(name, peer_name, peer_options, **more):
+    """6.3 million weights and 32 rows on each of two ranks: as much moving and stepping as computing."""
+
+    def arguments(quick):
+        return "--wide", "--warmup", 10, "--steps", 10 if quick else 100
+
+    return Row(
+        name=name,
+        peer_name=peer_name,
+        unit="ms",
+        ours=lambda quick: program("training_step", *arguments(quick)),
+        peer=lambda quick: script("training_step", *arguments(quick), *peer_options),
+        value=milliseconds,
+        num_processes=2,
+        **more,
+    )
+
+
+def allreduce_row(size, num_bytes, repeats, target=None, our_options=(), num_processes=2):
+    def arguments(quick):
+        return "--bytes", num_bytes, "--repeats", max(2, repeats // 10) if quick else repeats
+
+    return Row(
+        name=f"allreduce of {size}, {num_processes} ranks" + "".join(f", {option[2:]}" for option in our_options),
+        peer_name="torch.distributed (gloo)",
+        unit="CPU us",
+        ours=lambda quick: program("allreduce", *arguments(quick), *our_options),
+        peer=lambda quick: script("allreduce", *arguments(quick)),
+        limit=lambda quick: program("allreduce", *arguments(quick), "--copy"),
+        value=lambda run: run.cpu / num_processes / run.work * 1e6,
+        target=target,
+        num_processes=num_processes,
+    )
+
+
 def loader_row(name, workers, *our_options, target=None):
     def arguments(quick):
         return "--workers", workers, "--epochs", 1 if quick else 3
@@ -166,6 +201,15 @@ ROWS = [
     step_row("small-model step, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), limit=bare),
     step_row("small-model step, 2 processes", "Accelerate", (), num_processes=2),
     step_row("small-model step, 2 processes, tuned", "Accelerate, fused, static graph", ("--tuned",), num_processes=2),
+    wide_step_row("6.3M-weight step, 2 processes", "Accelerate", (), target=2.1),
+    wide_step_row("6.3M-weight step, 2 processes, tuned", "Accelerate, fused, static graph", ("--tuned",), target=1.8),
+    allreduce_row("4 KiB", 4 << 10, 2000, target=50),
+    allreduce_row("64 KiB", 64 << 10, 1000, target=50),
+    allreduce_row("1 MiB", 1 << 20, 200, target=10),
+    allreduce_row("25 MiB", 25 << 20, 30, target=10),
+    allreduce_row("64 MiB", 64 << 20, 10, target=10),
+    allreduce_row("25 MiB", 25 << 20, 30, our_options=("--private",)),
+    allreduce_row("64 KiB", 64 << 10, 500, num_processes=4),
     loader_row("TensorDataset loader, 0 workers", 0, target=5),
     loader_row("TensorDataset loader, 2 workers", 2, target=5),
     loader_row("loader of single samples, 0 workers", 0, "--one_by_one"),
@@ -190,7 +234,10 @@ ROWS = [
     ),
     fine_tuning_row("fine-tuning MiniLM, 1 process", "Accelerate", target=1.4),
     fine_tuning_row("fine-tuning MiniLM, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), target=1),
-    fine_tuning_row("fine-tuning MiniLM, 2 processes", "Accelerate", num_processes=2),
+    fine_tuning_row("fine-tuning MiniLM, 2 processes", "Accelerate", target=2.3, num_processes=2),
+    fine_tuning_row(
+        "fine-tuning MiniLM, 2 processes, tuned", "Accelerate, fused AdamW", ("--tuned",), target=1.7, num_processes=2
+    ),
     loading_row("from_pretrained of 440 MB", "ms", milliseconds, texts.bert_base, "--load", target=5),
     loading_row("memory at most, loading 440 MB", "MiB", peak_mebibytes, texts.bert_base, "--load", target=1),
     loading_row("start to first training step", "ms", whole_milliseconds, lambda: texts.fetch("minilm"), "--first_step", target=5),

@@ -8,29 +8,39 @@
 
 namespace {
 
-constexpr int64_t kBatchSize = 8, kInputs = 32, kHidden = 64, kClasses = 10, kBatches = 16;
+constexpr int64_t kBatches = 16;
 constexpr double kLearningRate = 1e-5;  // as in Python, where it is explained
+
+struct Shape {
+  int64_t batch_size;
+  std::vector<int64_t> widths;  // of the inputs, between the layers, and of the classes
+};
+
+/// A few thousand weights, or 6.3 million.
+Shape shape_of(const bench::Arguments& arguments) {
+  if (arguments.has("--wide")) return {32, std::vector<int64_t>(7, 1024)};
+  return {8, {32, 64, 64, 10}};
+}
 
 struct Batches {
   std::vector<at::Tensor> inputs, labels;
 };
 
-Batches make_batches(int rank) {
-  const int64_t count = kBatches * kBatchSize;
-  auto numbers = torch::arange(count * kInputs) + rank * count * kInputs;
-  auto inputs = ((numbers * 7919 % 1009).to(torch::kFloat) / 1009 - 0.5).view({kBatches, kBatchSize, kInputs});
-  auto labels = ((torch::arange(count) + rank) * 7 % kClasses).view({kBatches, kBatchSize});
+Batches make_batches(int rank, const Shape& shape) {
+  const int64_t count = kBatches * shape.batch_size, width = shape.widths.front();
+  auto numbers = torch::arange(count * width) + rank * count * width;
+  auto inputs = ((numbers * 7919 % 1009).to(torch::kFloat) / 1009 - 0.5).view({kBatches, shape.batch_size, width});
+  auto labels = ((torch::arange(count) + rank) * 7 % shape.widths.back()).view({kBatches, shape.batch_size});
   return {inputs.unbind(), labels.unbind()};
 }
 
-torch::nn::Sequential make_model() {
+torch::nn::Sequential make_model(const Shape& shape) {
   using namespace torch::nn;
   Sequential model;  // layer by layer, so that the weights are drawn in the order of Python's
-  model->push_back(Linear(kInputs, kHidden));
-  model->push_back(ReLU());
-  model->push_back(Linear(kHidden, kHidden));
-  model->push_back(ReLU());
-  model->push_back(Linear(kHidden, kClasses));
+  for (size_t i = 1; i < shape.widths.size(); ++i) {
+    if (i > 1) model->push_back(ReLU());
+    model->push_back(Linear(shape.widths[i - 1], shape.widths[i]));
+  }
   return model;
 }
 
@@ -57,23 +67,26 @@ void measure(const bench::Arguments& arguments, const Batches& batches, Barrier 
 void prepared_loop(const bench::Arguments& arguments) {
   accelerate::Accelerator accelerator({.cpu = true});
   accelerate::set_seed(0);
-  auto net = make_model();
+  auto shape = shape_of(arguments);
+  auto net = make_model(shape);
   torch::optim::AdamW adamw(net->parameters(), kLearningRate);
   auto [model, optimizer] = accelerator.prepare(net, adamw);
   auto wait = [&] { accelerator.wait_for_everyone(); };
-  measure(arguments, make_batches(accelerator.process_index()), wait, [&](const auto& inputs, const auto& labels) {
-    auto loss = torch::cross_entropy_loss(model(inputs), labels);
-    accelerator.backward(loss);
-    optimizer.step();
-    optimizer.zero_grad();
-    return loss;
-  });
+  measure(arguments, make_batches(accelerator.process_index(), shape), wait,
+          [&](const auto& inputs, const auto& labels) {
+            auto loss = torch::cross_entropy_loss(model(inputs), labels);
+            accelerator.backward(loss);
+            optimizer.step();
+            optimizer.zero_grad();
+            return loss;
+          });
   accelerator.end_training();
 }
 
 void bare_loop(const bench::Arguments& arguments) {
   torch::manual_seed(0);
-  auto model = make_model();
+  auto shape = shape_of(arguments);
+  auto model = make_model(shape);
   auto parameters = model->parameters();
   std::vector<at::Tensor> first_moments, second_moments, steps;
   for (const auto& parameter : parameters) {
@@ -82,7 +95,7 @@ void bare_loop(const bench::Arguments& arguments) {
     steps.push_back(torch::zeros({}));
   }
   measure(
-      arguments, make_batches(0), [] {},
+      arguments, make_batches(0, shape), [] {},
       [&](const auto& inputs, const auto& labels) {
         auto loss = torch::cross_entropy_loss(model->forward(inputs), labels);
         loss.backward();

@@ -1,35 +1,45 @@
 """One training step of a small model in a loop of Python's Accelerate; bench_training_step is the same loop in C++.
 
-The batches are in memory and the model is a few thousand weights, so that what is measured is the cost of dispatching.
+The batches are in memory and the model is a few thousand weights, so that what is measured is the cost of dispatching;
+with --wide it is 6.3 million weights and few rows, so that it is the cost of moving gradients and stepping.
 """
 
 import argparse
+import dataclasses
+import itertools
 
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import set_seed
 from side import Stopwatch, report
 
-BATCH_SIZE, INPUTS, HIDDEN, CLASSES, BATCHES = 8, 32, 64, 10, 16
+BATCHES = 16
 LEARNING_RATE = 1e-5  # so small that the rounding by which fused and default AdamW differ does not grow over the run
 
 
-def make_batches(rank):
-    count = BATCHES * BATCH_SIZE
-    numbers = torch.arange(count * INPUTS) + rank * count * INPUTS
-    inputs = ((numbers * 7919 % 1009).float() / 1009 - 0.5).view(BATCHES, BATCH_SIZE, INPUTS)
-    labels = ((torch.arange(count) + rank) * 7 % CLASSES).view(BATCHES, BATCH_SIZE)
+@dataclasses.dataclass
+class Shape:
+    batch_size: int
+    widths: list  # of the inputs, between the layers, and of the classes
+
+
+SMALL = Shape(8, [32, 64, 64, 10])
+WIDE = Shape(32, [1024] * 7)
+
+
+def make_batches(rank, shape):
+    count = BATCHES * shape.batch_size
+    numbers = torch.arange(count * shape.widths[0]) + rank * count * shape.widths[0]
+    inputs = ((numbers * 7919 % 1009).float() / 1009 - 0.5).view(BATCHES, shape.batch_size, shape.widths[0])
+    labels = ((torch.arange(count) + rank) * 7 % shape.widths[-1]).view(BATCHES, shape.batch_size)
     return list(zip(inputs.unbind(), labels.unbind()))
 
 
-def make_model():
-    return torch.nn.Sequential(
-        torch.nn.Linear(INPUTS, HIDDEN),
-        torch.nn.ReLU(),
-        torch.nn.Linear(HIDDEN, HIDDEN),
-        torch.nn.ReLU(),
-        torch.nn.Linear(HIDDEN, CLASSES),
-    )
+def make_model(shape):
+    layers = []
+    for width, next_width in itertools.pairwise(shape.widths):
+        layers += [torch.nn.Linear(width, next_width), torch.nn.ReLU()]
+    return torch.nn.Sequential(*layers[:-1])
 
 
 def main():
@@ -37,15 +47,17 @@ def main():
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--warmup", type=int, default=100)
     parser.add_argument("--tuned", action="store_true", help="the settings an expert would choose")
+    parser.add_argument("--wide", action="store_true")
     options = parser.parse_args()
+    shape = WIDE if options.wide else SMALL
 
     handlers = [DistributedDataParallelKwargs(gradient_as_bucket_view=True, static_graph=True)] if options.tuned else []
     accelerator = Accelerator(kwargs_handlers=handlers)
     set_seed(0)
-    model = make_model()
+    model = make_model(shape)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, fused=True if options.tuned else None)
     model, optimizer = accelerator.prepare(model, optimizer)
-    batches = make_batches(accelerator.process_index)
+    batches = make_batches(accelerator.process_index, shape)
 
     losses = []
     for step in range(options.warmup + options.steps):

@@ -1,0 +1,38 @@
+// The sum of a tensor over ranks, again and again; benchmarks/python/allreduce.py does the same over gloo. The tensor
+// lies in memory of the group, as the Reducer's buckets do; with --private in memory of its own. With --copy it is
+// copied once instead: what every way of moving it costs at least.
+
+#include <torch/torch.h>
+
+#include "accelerate/accelerate.h"
+#include "accelerate/comm/connection.h"
+#include "benchmarks/side.h"
+
+namespace {
+
+at::Tensor make_tensor(const accelerate::comm::Group& group, int64_t count, bool in_group) {
+  if (!in_group) return torch::empty({count});
+  return group.connection()->process_group()->getDefaultBackend()->allocateTensor(count, torch::kFloat);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::Arguments arguments(argc, argv);
+  accelerate::PartialState state({.cpu = true});
+  const auto& group = state.group();
+  const int64_t count = arguments.number("--bytes", 1 << 20) / 4, repeats = arguments.number("--repeats", 100);
+  auto tensor = make_tensor(group, count, !arguments.has("--private"));
+  auto target = torch::zeros({count});
+  tensor.fill_(1 + state.process_index());
+
+  std::vector<double> losses;
+  auto run = [&] { arguments.has("--copy") ? (void)target.copy_(tensor) : group.all_reduce(tensor); };
+  for (int i = 0; i < 5; ++i) run();
+  losses.push_back(tensor[count - 1].item<double>());
+  group.barrier();
+  bench::Stopwatch stopwatch;
+  for (int64_t i = 0; i < repeats; ++i) run();
+  bench::report(repeats, stopwatch.wall_seconds(), stopwatch.cpu_seconds(), losses);
+  group.barrier();
+}
