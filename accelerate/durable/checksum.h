@@ -1,8 +1,9 @@
 #pragma once
 
-// The checksum of a file's content: XXH3 with 64 bits. At about 20 GB/s it is never what one waits for, unlike a
-// cryptographic hash; twice the bits of CRC32C make accidents in files of gigabytes improbable, and it needs no special
-// instruction of the processor. It finds accidents; it is no protection against somebody who changes files on purpose.
+// The checksum of a file's content: XXH3 with 64 bits. It keeps up with memory (500 MB in 0.15 s, of which reading is
+// the larger part), unlike a cryptographic hash; twice the bits of CRC32C make an accident that nobody sees improbable
+// in files of gigabytes; and it needs no special instruction of the processor. It finds accidents, and is no protection
+// against somebody who changes files on purpose.
 
 #include <cstdint>
 #include <string_view>

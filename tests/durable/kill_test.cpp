@@ -70,7 +70,7 @@ void judge(const std::string& mode, const fs::path& directory, int64_t promised,
     auto step = tests::newest_step(mode, directory).value_or(0);
     if (step < promised) ++counts.lost;
   } catch (const std::exception& error) {
-    MESSAGE(error.what());
+    MESSAGE(std::string(error.what()));
     ++(std::string(error.what()).find("is torn") != std::string::npos ? counts.torn : counts.unloadable);
   }
 }

@@ -30,7 +30,7 @@ TEST_CASE("the checksum is XXH3 with 64 bits, in memory and from a file of sever
   CHECK(checksum_of(std::string_view("")) == 0x2d06800538d394c2);  // the value in the specification of XXH3
   tests::TemporaryDirectory home;
   std::string bytes;
-  for (int i = 0; i < 2'500'001; ++i) bytes += static_cast<char>(i * i >> 3);
+  for (int64_t i = 0; i < 2'500'001; ++i) bytes += static_cast<char>(i * i >> 3);
   CHECK(checksum_of(File::open(home.write("file", bytes))) == checksum_of(std::string_view(bytes)));
   CHECK(checksum_of(File::open(home.write("empty", ""))) == checksum_of(std::string_view("")));
 }
