@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "accelerate/base/environment.h"
+#include "accelerate/base/log.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -211,6 +212,42 @@ bool Accelerator::check_trigger() {
   return any;
 }
 
+void Accelerator::init_trackers(const std::string& project_name, const tracking::Values& config,
+                                const InitTrackersOptions& options) {
+  trackers_.init(
+      options_.log_with,
+      {.project_name = project_name, .logging_dir = project_configuration_.logging_dir, .mlflow = options.mlflow},
+      config, is_main_process());
+}
+
+/// Whether anyone on this process wants to know what `call` has to tell.
+bool Accelerator::is_tracked(std::string_view call) const {
+  if (!trackers_.initialized()) {
+    get_logger("accelerate").warning_once(std::string(call) + ": nothing is kept; call init_trackers first");
+  }
+  return trackers_.active();
+}
+
+void Accelerator::log(const LogValues& values, std::optional<int64_t> step) {
+  if (is_tracked("log")) trackers_.log(values_of(values), step);
+}
+
+void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
+                             std::optional<int64_t> step) {
+  if (!is_tracked("log_images")) return;
+  tracking::Images list;
+  for (const auto& [name, tensor] : images) list.emplace_back(name, image_of(tensor));
+  trackers_.log_images(list, step);
+}
+
+void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
+                                 std::optional<int64_t> step) {
+  if (!is_tracked("log_histograms")) return;
+  tracking::Histograms list;
+  for (const auto& [name, tensor] : tensors) list.emplace_back(name, numbers_of(tensor));
+  trackers_.log_histograms(list, step);
+}
+
 StateDict Accelerator::state_dict_of(const torch::nn::Module& module) {
   StateDict state;
   // Module by module, parameters before buffers: the order of Python's state_dict.
@@ -248,6 +285,7 @@ void Accelerator::free_memory() {
 }
 
 void Accelerator::end_training() {
+  trackers_.finish();
   wait_for_everyone();
   free_memory();
   PartialState::reset();

@@ -31,7 +31,10 @@
 #include "accelerate/data/active_loaders.h"
 #include "accelerate/data/data_loader.h"
 #include "accelerate/data/prepared_loader.h"
+#include "accelerate/log_values.h"
 #include "accelerate/parallel/join.h"
+#include "accelerate/profile.h"
+#include "accelerate/tracking/trackers.h"
 #include "accelerate/train/gradient_state.h"
 #include "accelerate/train/model.h"
 #include "accelerate/train/optimizer.h"
@@ -171,6 +174,32 @@ class Accelerator : public comm::PartialState {
   void set_trigger() { trigger_ = true; }
   bool check_trigger();  // collective
 
+  // Tracking
+
+  /// Starts the trackers of log_with (JSON lines if there are none) for a run of this project and tells them its
+  /// configuration. Files go to logging_dir/project_name. All ranks call it; the main process writes, unless a tracker
+  /// wants to hear from all. From here on nothing about a tracker throws: one that fails costs a warning.
+  void init_trackers(const std::string& project_name, const tracking::Values& config = {},
+                     const InitTrackersOptions& options = {});
+
+  /// Tells all trackers: accelerator.log({{"loss", loss}, {"epoch", epoch}}, step).
+  void log(const LogValues& values, std::optional<int64_t> step = std::nullopt);
+
+  /// Images [channels, height, width] or batches of them by name, for the trackers that show images.
+  void log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
+                  std::optional<int64_t> step = std::nullopt);
+
+  /// The distribution of the elements of tensors by name, for the trackers that show histograms.
+  void log_histograms(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
+                      std::optional<int64_t> step = std::nullopt);
+
+  /// One of the trackers, by its name; on ranks where it does nothing, it may be called just the same.
+  Tracker& get_tracker(const std::string& name) { return trackers_.get(name); }
+
+  /// A scope that is recorded; see ProfileKwargs. Without an argument those of AcceleratorOptions hold.
+  Profile profile() const { return Profile(options_.profile, group()); }
+  Profile profile(const ProfileKwargs& kwargs) const { return Profile(kwargs, group()); }
+
   // Models and files
 
   /// The user's module. Nothing wraps it, so this is what was given to prepare.
@@ -219,7 +248,7 @@ class Accelerator : public comm::PartialState {
   /// Forgets everything prepared. Handles that are still around keep working; what they held is freed with the last.
   void free_memory();
 
-  /// Leaves the job. Call it at the end of a program on several processes.
+  /// Finishes the trackers and leaves the job. Call it at the end of a program on several processes.
   void end_training();
 
   std::string describe() const;
@@ -239,6 +268,7 @@ class Accelerator : public comm::PartialState {
   data::PrepareOptions prepare_options() const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
   static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
+  bool is_tracked(std::string_view call) const;
   static StateDict state_dict_of(const torch::nn::Module& module);
 
   template <class M>
@@ -258,6 +288,7 @@ class Accelerator : public comm::PartialState {
   std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
   int64_t loss_divisor_;  // the length of the window that the next backward belongs to
   bool trigger_ = false;
+  tracking::Trackers trackers_;
 };
 
 // What follows is the part of the above that depends on the user's types.

@@ -14,9 +14,18 @@
 #include "accelerate/precision/autocast.h"
 #include "accelerate/precision/grad_scaler.h"
 #include "accelerate/precision/mixed_precision.h"
+#include "accelerate/profile.h"
 #include "accelerate/project_configuration.h"
+#include "accelerate/tracking/make_trackers.h"
 
 namespace accelerate {
+
+using tracking::MlflowOptions;
+using tracking::Tracker;
+
+struct InitTrackersOptions {
+  MlflowOptions mlflow = {};
+};
 
 struct GradientAccumulationPlugin {
   std::optional<int64_t> num_steps = std::nullopt;  // else ACCELERATE_GRADIENT_ACCUMULATION_STEPS, else 1
@@ -35,11 +44,13 @@ struct AcceleratorOptions {
   bool step_scheduler_with_optimizer = true;           // schedulers advance once per process and optimizer step
   bool fused_optimizers = true;                        // AdamW, Adam and SGD step through libtorch's fused kernels
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
-  std::filesystem::path project_dir = {};              // short for project_config.project_dir
+  std::vector<tracking::LogWith> log_with = {};  // "jsonl", "csv", "tensorboard", "mlflow", "all", or own trackers
+  std::filesystem::path project_dir = {};        // short for project_config.project_dir
   ProjectConfiguration project_config = {};
   DistributedDataParallelKwargs distributed_data_parallel = {};
   GradScalerKwargs grad_scaler = {};
   AutocastKwargs autocast = {};
+  ProfileKwargs profile = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective
   std::string backend = {};  // how ranks talk: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
 };

@@ -11,7 +11,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
-  libonig-dev libxxhash-dev zlib1g-dev python3 python3-venv tmux strace iproute2 openmpi-bin dataset-fashion-mnist)
+  libonig-dev libcurl4-openssl-dev libxxhash-dev zlib1g-dev python3 python3-venv tmux strace iproute2 openmpi-bin
+  dataset-fashion-mnist)
 notebook_packages=(clang-19 libclang-19-dev llvm-19-dev xeus-dev xtl-dev cppzmq-dev libzmq3-dev uuid-dev libssl-dev)
 torch_version=$(sed -n 's/^set(ACCELERATE_TORCH_VERSION \(.*\))$/\1/p' cmake/AccelerateTorch.cmake)
 

@@ -1,0 +1,112 @@
+#include "accelerate/profile.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <torch/types.h>
+
+#include "accelerate/accelerator.h"
+#include "accelerate/base/error.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using nlohmann::json;
+
+namespace {
+
+/// The names of the events of a trace, in no order.
+std::multiset<std::string> names_in(const std::string& trace) {
+  std::multiset<std::string> names;
+  auto document = json::parse(trace);
+  for (const auto& event : document.at("traceEvents")) names.insert(event.value("name", ""));
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("the schedule is that of torch.profiler") {
+  auto actions = [](const ProfileSchedule& schedule, int num_steps) {
+    std::string text;
+    for (int step = 0; step < num_steps; ++step) text += "-wrS"[static_cast<int>(profile_action(schedule, step))];
+    return text;
+  };
+  CHECK(actions({.wait = 1, .warmup = 1, .active = 2}, 9) == "-wrS-wrS-");
+  CHECK(actions({.wait = 1, .warmup = 1, .active = 2, .repeat = 1}, 9) == "-wrS-----");
+  CHECK(actions({.active = 1, .skip_first = 3}, 5) == "---SS");
+  CHECK(actions({.warmup = 2, .active = 3, .repeat = 2, .skip_first = 1}, 12) == "-wwrrSwwrrS-");
+}
+
+TEST_CASE("every rank leaves a trace of what it computed") {
+  tests::TemporaryDirectory directory;
+  tests::run_ranks(2, [&](comm::Group&) {
+    Accelerator accelerator({.profile = {.record_shapes = true, .output_trace_dir = directory.path() / "traces"}});
+    {
+      auto profile = accelerator.profile();
+      torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+    }
+    // Whoever goes on finds the traces of all ranks.
+    CHECK(std::filesystem::exists(directory.path() / "traces/profile_0.json"));
+    CHECK(std::filesystem::exists(directory.path() / "traces/profile_1.json"));
+    accelerator.end_training();
+  });
+  for (const char* name : {"traces/profile_0.json", "traces/profile_1.json"}) {
+    CHECK(names_in(directory.read(name)).count("aten::matmul") == 1);
+  }
+}
+
+TEST_CASE("with a schedule only the active steps are in the trace") {
+  tests::TemporaryDirectory directory;
+  Accelerator accelerator;
+  int num_traces = 0;
+  auto keep = [&](Profile& profile) {
+    profile.export_chrome_trace(directory.path() / ("cycle_" + std::to_string(num_traces++) + ".json"));
+  };
+  {
+    auto profile = accelerator.profile(
+        {.schedule_option = ProfileSchedule{.wait = 1, .warmup = 1, .active = 2, .repeat = 2}, .on_trace_ready = keep});
+    for (int step = 0; step < 10; ++step) {
+      torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+      profile.step();
+    }
+    CHECK(profile.step_num() == 10);
+  }
+  REQUIRE(num_traces == 2);
+  auto first = names_in(directory.read("cycle_0.json"));
+  CHECK(first.count("aten::matmul") == 2);
+  CHECK(first.count("ProfilerStep#2") == 1);
+  CHECK(first.count("ProfilerStep#3") == 1);
+  CHECK(first.count("ProfilerStep#4") == 0);
+  CHECK(names_in(directory.read("cycle_1.json")).count("ProfilerStep#6") == 1);
+}
+
+TEST_CASE("a scope that ends in the warm-up, or by an exception, leaves the profiler ready for the next") {
+  tests::TemporaryDirectory directory;
+  Accelerator accelerator;
+  {
+    auto profile = accelerator.profile({.schedule_option = ProfileSchedule{.warmup = 3, .active = 1}});
+  }
+  try {
+    auto profile = accelerator.profile({.output_trace_dir = directory.path()});
+    fail("the training fails");
+  } catch (const Error&) {
+  }
+  CHECK_FALSE(std::filesystem::exists(directory.path() / "profile_0.json"));
+  {
+    auto profile = accelerator.profile({.output_trace_dir = directory.path()});
+    torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+  }
+  CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
+}
+
+TEST_CASE("mistakes about profiling are told at once") {
+  Accelerator accelerator;
+  CHECK_THROWS_WITH_AS(accelerator.profile({.activities = {"gpu"}}), doctest::Contains("the activity 'gpu' is unknown"),
+                       Error);
+  CHECK_THROWS_WITH_AS(accelerator.profile({.schedule_option = ProfileSchedule{.active = 0}}),
+                       doctest::Contains("active has to be at least 1"), Error);
+  auto profile = accelerator.profile({.schedule_option = ProfileSchedule{.wait = 5}});
+  CHECK_THROWS_WITH_AS(profile.export_chrome_trace("trace.json"), doctest::Contains("no finished recording"), Error);
+}
