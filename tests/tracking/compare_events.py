@@ -18,6 +18,7 @@ from tensorboard.backend.event_processing.event_file_loader import LegacyEventFi
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
 directory = pathlib.Path(sys.argv[1])
+truth_values = []  # how each side stores the hyperparameter that is true
 
 
 def write_reference():
@@ -44,7 +45,13 @@ def run_of(path, root):
 
 def content_of(value):
     if value.metadata.plugin_data.plugin_name == "hparams":
-        return str(HParamsPluginData.FromString(value.metadata.plugin_data.content))
+        hparams = HParamsPluginData.FromString(value.metadata.plugin_data.content)
+        if "bias" in hparams.session_start_info.hparams:
+            truth_values.append(hparams.session_start_info.hparams["bias"].WhichOneof("kind"))
+            del hparams.session_start_info.hparams["bias"]
+        for info in hparams.experiment.hparam_infos:
+            info.type = 0 if info.name == "bias" else info.type
+        return str(hparams)
     if value.HasField("histo"):
         # The sums are added up in another order.
         sums = [float(numpy.float32(value.histo.sum)), float(numpy.float32(value.histo.sum_squares))]
@@ -73,6 +80,7 @@ def compare_events():
         assert len(ours[run]) == len(theirs[run]) > 0, (run, len(ours[run]), len(theirs[run]))
         for our_event, their_event in zip(ours[run], theirs[run]):
             assert our_event == their_event, f"{run}:\n{our_event}\n{their_event}"
+    assert truth_values == ["bool_value", "number_value"], truth_values
 
 
 def check_accumulator():

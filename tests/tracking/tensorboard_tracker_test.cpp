@@ -33,7 +33,7 @@ TEST_CASE("the real TensorBoard reads the same from our files as from those of P
   TensorBoardTracker tensorboard(directory.path() / "ours");
   for (Tracker* tracker : std::initializer_list<Tracker*>{&jsonl, &tensorboard}) {
     tracker->start();
-    tracker->store_init_configuration({{"lr", 1e-5}, {"layers", 12}, {"optimizer", "adamw \"fused\""}});
+    tracker->store_init_configuration({{"lr", 1e-5}, {"layers", 12}, {"optimizer", "adamw \"fused\""}, {"bias", true}});
     for (int step = 0; step < 20; ++step) {
       tracker->log({{"loss", std::exp(-step / 3.0)}, {"step_number", step}}, step);
       tracker->log({{"curves/all", {{"train", std::sqrt(step)}, {"eval", -1.5 * step}}}}, step);
