@@ -4,8 +4,10 @@
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "accelerate/base/error.h"
+#include "accelerate/formats/json_structure.h"
 
 namespace accelerate::formats {
 
@@ -23,26 +25,62 @@ constexpr std::array kTypes = {Type{"BOOL", 8},    Type{"U8", 8},   Type{"I8", 8
                                Type{"BF16", 16},   Type{"I32", 32}, Type{"U32", 32}, Type{"F32", 32},
                                Type{"C64", 64},    Type{"F64", 64}, Type{"I64", 64}, Type{"U64", 64}};
 
+auto find_type(std::string_view dtype) {
+  return std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& candidate) { return candidate.name == dtype; });
+}
+
+bool is_known(std::string_view dtype) { return find_type(dtype) != kTypes.end(); }
+
 size_t position_of(std::string_view dtype) {
-  auto type =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& candidate) { return candidate.name == dtype; });
+  auto type = find_type(dtype);
   if (type == kTypes.end()) fail("safetensors: the type '", dtype, "' is not known");
   return static_cast<size_t>(type - kTypes.begin());
 }
 
-/// Bytes that the shape asks for; throws when the product leaves 64 bits.
+/// Bytes that the shape asks for; throws when the product leaves 64 bits, wherever in the shape a zero stands.
 uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
-  uint64_t elements = 1;
+  auto bits = static_cast<int64_t>(safetensors_bits(entry.dtype));
+  bool is_empty = false, is_possible = true;
   for (int64_t size : entry.shape) {
-    if (size < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(size), &elements)) {
-      fail(source, ": the shape of '", entry.name, "' is not possible");
-    }
+    is_empty |= size == 0;
+    is_possible &= size >= 0 && !__builtin_mul_overflow(bits, std::max<int64_t>(size, 1), &bits);
   }
-  uint64_t bits = 0;
-  if (__builtin_mul_overflow(elements, static_cast<uint64_t>(safetensors_bits(entry.dtype)), &bits)) {
-    fail(source, ": the shape of '", entry.name, "' is not possible");
+  if (!is_possible) fail(source, ": the shape of '", entry.name, "' is not possible");
+  return is_empty ? 0 : static_cast<uint64_t>(bits) / 8;
+}
+
+/// A number that is whole and not negative; libraries that convert would take 8.0 and -1 as well.
+uint64_t unsigned_of(const nlohmann::json& value, std::string_view field, const std::string& tensor,
+                     const std::string& source) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  fail(source, ": ", field, " of '", tensor, "' contains ", value.dump(), ", which is no size");
+}
+
+const nlohmann::json& field_of(const nlohmann::json& value, const char* field, const std::string& tensor,
+                               const std::string& source) {
+  auto found = value.is_object() ? value.find(field) : value.end();
+  if (found == value.end()) fail(source, ": the tensor '", tensor, "' has no ", field, " in the header");
+  return *found;
+}
+
+SafetensorsEntry decode_entry(const std::string& name, const nlohmann::json& value, const std::string& source) {
+  SafetensorsEntry entry;
+  entry.name = name;
+  const auto& dtype = field_of(value, "dtype", name, source);
+  entry.dtype = dtype.is_string() ? dtype.get<std::string>() : dtype.dump();
+  if (!is_known(entry.dtype)) fail(source, ": the type of '", name, "' is ", entry.dtype, ", which is not known");
+  const auto& shape = field_of(value, "shape", name, source);
+  if (!shape.is_array()) fail(source, ": the shape of '", name, "' is no list");
+  for (const auto& size : shape) {
+    auto number = unsigned_of(size, "shape", name, source);
+    if (!std::in_range<int64_t>(number)) fail(source, ": the shape of '", name, "' is not possible");
+    entry.shape.push_back(static_cast<int64_t>(number));
   }
-  return bits / 8;
+  const auto& offsets = field_of(value, "data_offsets", name, source);
+  if (!offsets.is_array() || offsets.size() != 2) fail(source, ": data_offsets of '", name, "' are not two numbers");
+  entry.begin = unsigned_of(offsets[0], "data_offsets", name, source);
+  entry.end = unsigned_of(offsets[1], "data_offsets", name, source);
+  return entry;
 }
 
 void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes, const std::string& source) {
@@ -81,12 +119,15 @@ void layout_safetensors(std::vector<SafetensorsEntry>& entries) {
 }
 
 std::string encode_safetensors_header(const SafetensorsHeader& header) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!header.metadata.empty()) json["__metadata__"] = header.metadata;
+  std::string text = "{";
+  auto add = [&](const std::string& name, const nlohmann::ordered_json& value) {
+    text += (text.size() > 1 ? "," : "") + nlohmann::json(name).dump() + ":" + value.dump();
+  };
+  if (!header.metadata.empty()) add("__metadata__", header.metadata);
   for (const auto& entry : header.entries) {
-    json[entry.name] = {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}};
+    add(entry.name, {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {entry.begin, entry.end}}});
   }
-  std::string text = json.dump();
+  text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t length = text.size();
   std::string bytes(sizeof(length), '\0');
@@ -110,16 +151,15 @@ SafetensorsHeader decode_safetensors_header(std::string_view prefix, uint64_t fi
   auto text = prefix.substr(sizeof(length), length);
   SafetensorsHeader header;
   try {
-    auto json = nlohmann::ordered_json::parse(text);
+    check_json_structure(text, source);
+    auto json = nlohmann::json::parse(text);
+    if (!json.is_object()) fail(source, ": its header is no JSON object");
     for (const auto& [name, value] : json.items()) {
-      if (name == "__metadata__") {
+      if (name != "__metadata__") {
+        header.entries.push_back(decode_entry(name, value, source));
+      } else if (!value.is_null()) {
         header.metadata = value.get<std::map<std::string, std::string>>();
-        continue;
       }
-      SafetensorsEntry entry{.name = name, .dtype = value.at("dtype"), .shape = value.at("shape")};
-      entry.begin = value.at("data_offsets").at(0);
-      entry.end = value.at("data_offsets").at(1);
-      header.entries.push_back(std::move(entry));
     }
   } catch (const nlohmann::json::exception& error) {
     fail(source, ": its header is not what a safetensors file has: ", error.what());

@@ -1,14 +1,11 @@
 #include "accelerate/formats/safetensors_shards.h"
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <regex>
-#include <set>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
+#include "accelerate/formats/shard_index.h"
 
 namespace accelerate::formats {
 
@@ -17,24 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kPieceBytes = size_t{4} << 20;
-
-/// The names of the shards in an index, each once.
-std::set<std::string> shard_names(const fs::path& index) {
-  static const std::regex kName(R"([\w.-]+\.safetensors)");
-  std::set<std::string> names;
-  try {
-    auto json = nlohmann::json::parse(std::ifstream(index));
-    for (const auto& [tensor, file] : json.at("weight_map").items()) names.insert(file.get<std::string>());
-  } catch (const nlohmann::json::exception& error) {
-    fail(index.string(), ": this is not the index of a model in shards: ", error.what());
-  }
-  for (const auto& name : names) {
-    if (!std::regex_match(name, kName) || name.starts_with(".")) {
-      fail(index.string(), ": the shard '", name, "' is no safetensors file of this directory");
-    }
-  }
-  return names;
-}
 
 std::string unreadable_formats_in(const fs::path& directory) {
   for (const auto& file : fs::directory_iterator(directory)) {
@@ -57,16 +36,20 @@ void check_names_differ(const std::vector<SafetensorsShard>& shards) {
 
 }  // namespace
 
-SafetensorsShard open_safetensors(const fs::path& file) {
-  if (fs::is_directory(file)) fail(file.string(), ": this is a directory, not a safetensors file");
-  auto input = File::open(file);
-  uint64_t file_bytes = input.bytes();
+SafetensorsShard open_safetensors(const fs::path& path) {
+  if (fs::is_directory(path)) fail(path.string(), ": this is a directory, not a safetensors file");
+  return read_safetensors_header(File::open(path));
+}
+
+SafetensorsShard read_safetensors_header(const File& file) {
+  const auto source = file.path().string();
+  uint64_t file_bytes = file.bytes();
   std::string bytes(std::min<uint64_t>(file_bytes, sizeof(uint64_t)), '\0');
-  input.read_at(0, bytes.data(), bytes.size());
-  auto header_bytes = safetensors_header_bytes(bytes, file_bytes, file.string());
+  file.read_at(0, bytes.data(), bytes.size());
+  auto header_bytes = safetensors_header_bytes(bytes, file_bytes, source);
   bytes.resize(sizeof(uint64_t) + header_bytes);
-  input.read_at(0, bytes.data(), bytes.size());
-  return {file, decode_safetensors_header(bytes, file_bytes, file.string()), bytes.size()};
+  file.read_at(0, bytes.data(), bytes.size());
+  return {file.path(), decode_safetensors_header(bytes, file_bytes, source), bytes.size()};
 }
 
 std::vector<SafetensorsShard> open_safetensors_model(const fs::path& path) {
@@ -79,10 +62,7 @@ std::vector<SafetensorsShard> open_safetensors_model(const fs::path& path) {
          unreadable_formats_in(path));
   }
   std::vector<SafetensorsShard> shards;
-  for (const auto& name : shard_names(index)) {
-    if (!fs::exists(path / name)) fail(index.string(), ": the shard ", name, " is missing");
-    shards.push_back(open_safetensors(path / name));
-  }
+  for (const auto& shard : shards_of_index(index, ".safetensors")) shards.push_back(open_safetensors(shard));
   check_names_differ(shards);
   return shards;
 }

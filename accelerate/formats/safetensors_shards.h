@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/file.h"
 #include "accelerate/formats/safetensors.h"
 
 namespace accelerate::formats {
@@ -20,7 +21,9 @@ struct SafetensorsShard {
 };
 
 /// Reads the header of a file, and nothing else. Throws Error naming the file when it cannot be read or is malformed.
-SafetensorsShard open_safetensors(const std::filesystem::path& file);
+SafetensorsShard open_safetensors(const std::filesystem::path& path);
+/// The same for a file that is open already.
+SafetensorsShard read_safetensors_header(const File& file);
 
 /// The files of a model: `path` itself, or in a directory model.safetensors, or the shards that
 /// model.safetensors.index.json names, sorted by name. Throws Error when there are none, when one is missing or lies

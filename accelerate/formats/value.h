@@ -133,12 +133,12 @@ class Value {
   struct Sequence {
     ValueKind kind;
     Items items;
-    bool operator==(const Sequence&) const = default;
+    bool operator==(const Sequence& other) const { return kind == other.kind && items == other.items; }
   };
   struct Mapping {
     ValueKind kind;
     Entries entries;
-    bool operator==(const Mapping&) const = default;
+    bool operator==(const Mapping& other) const { return kind == other.kind && entries == other.entries; }
   };
   using Content = std::variant<std::monostate, bool, int64_t, BigInteger, double, std::string, Bytes, Sequence, Mapping,
                                NumpyArray, Tensor>;

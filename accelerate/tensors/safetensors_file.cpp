@@ -1,85 +1,50 @@
 #include "accelerate/tensors/safetensors_file.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/Parallel.h>
-#include <sys/mman.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/file.h"
-#include "accelerate/formats/safetensors.h"
+#include "accelerate/formats/safetensors_shards.h"
 #include "accelerate/tensors/safetensors_types.h"
 
 namespace accelerate::tensors {
 
-class SafetensorsFile::Mapping {
- public:
-  explicit Mapping(const std::filesystem::path& path) : file_(File::open(path)) {
-    if (!std::filesystem::is_regular_file(path)) fail(path.string(), ": is not a file");
-    bytes_ = file_.bytes();
-    if (bytes_ == 0) return;
-    // Private and writable: a view is an ordinary tensor, and what is written to it stays in this process.
-    void* start = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_.descriptor(), 0);
-    if (start == MAP_FAILED) fail_for_file(path, "mapped into memory");
-    start_ = static_cast<char*>(start);
-  }
-  ~Mapping() {
-    if (start_) munmap(start_, bytes_);
-  }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
+namespace {
 
-  const File& file() const { return file_; }
-  char* start() const { return start_; }
-  uint64_t bytes() const { return bytes_; }
+/// Another byte than 0 and 1 is no bool in C++, and compilers rely on that.
+void check_booleans(const char* bytes, uint64_t size, const std::string& tensor, const std::string& source) {
+  if (std::any_of(bytes, bytes + size, [](char byte) { return byte != 0 && byte != 1; })) {
+    fail(source, ": '", tensor, "' is a tensor of bools, but holds a byte that is neither 0 nor 1");
+  }
+}
 
- private:
-  File file_;
-  char* start_ = nullptr;
-  uint64_t bytes_ = 0;
-};
+}  // namespace
 
 SafetensorsFile::SafetensorsFile(const std::filesystem::path& path)
-    : path_(path), mapping_(std::make_shared<Mapping>(path)) {
-  std::string_view content(mapping_->start(), mapping_->bytes());
-  auto header_bytes = formats::safetensors_header_bytes(content, content.size(), path.string());
-  const uint64_t data = sizeof(uint64_t) + header_bytes;
-  for (auto& entry : formats::decode_safetensors_header(content, content.size(), path.string()).entries) {
+    : file_(std::make_shared<const File>(File::open(path))) {
+  auto shard = formats::read_safetensors_header(*file_);
+  for (auto& entry : shard.header.entries) {
     entries_.push_back({.name = std::move(entry.name),
                         .type = scalar_type_of(entry.dtype, path.string()),
                         .shape = std::move(entry.shape),
-                        .begin = data + entry.begin,
+                        .begin = shard.data_begin + entry.begin,
                         .bytes = entry.end - entry.begin});
   }
 }
 
-at::Tensor SafetensorsFile::view(const Entry& entry) const {
-  auto options = at::TensorOptions().dtype(entry.type);
-  if (entry.bytes == 0) return at::empty(entry.shape, options);
-  char* start = mapping_->start() + entry.begin;
-  if (reinterpret_cast<uintptr_t>(start) % c10::elementSize(entry.type) != 0) {  // a writer that did not pad the header
-    auto copy = at::empty(entry.shape, options);
-    std::memcpy(copy.mutable_data_ptr(), start, entry.bytes);
-    return copy;
-  }
-  return at::from_blob(start, entry.shape, [mapping = mapping_](void*) {}, options);
-}
-
 void SafetensorsFile::copy_into(const Entry& entry, at::Tensor& destination) const {
-  if (!destination.is_cpu() || !destination.is_contiguous() || destination.scalar_type() != entry.type) {
-    auto values = at::empty(entry.shape, at::TensorOptions().dtype(entry.type));
-    copy_into(entry, values);
-    destination.copy_(values);
-    return;
-  }
-  constexpr int64_t part = int64_t{1} << 20;  // large enough to be worth a thread
-  auto* start = static_cast<char*>(destination.mutable_data_ptr());
-  at::parallel_for(0, static_cast<int64_t>(entry.bytes), part, [&](int64_t first, int64_t last) {
-    // Not through the mapping: its pages would become this process's, and a file cut short meanwhile would be a signal.
-    mapping_->file().read_at(entry.begin + first, start + first, last - first);
+  bool is_straight = destination.is_cpu() && destination.is_contiguous() && destination.scalar_type() == entry.type &&
+                     destination.nbytes() == entry.bytes;
+  auto values = is_straight ? destination : at::empty(entry.shape, at::TensorOptions().dtype(entry.type));
+  auto* bytes = static_cast<char*>(values.mutable_data_ptr());
+  constexpr int64_t kPartBytes = int64_t{1} << 20;  // large enough to be worth a thread
+  at::parallel_for(0, static_cast<int64_t>(entry.bytes), kPartBytes, [&](int64_t first, int64_t last) {
+    file_->read_at(entry.begin + first, bytes + first, last - first);
   });
+  if (entry.type == at::kBool) check_booleans(bytes, entry.bytes, entry.name, path().string());
+  if (!is_straight) destination.copy_(values);
 }
 
 }  // namespace accelerate::tensors

@@ -1,6 +1,6 @@
 #pragma once
 
-// One safetensors file, mapped into memory.
+// One safetensors file, of which tensors are read one by one.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,10 +10,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "accelerate/base/file.h"
+
 namespace accelerate::tensors {
 
-/// The tensors of a file without reading them: opening it reads the header alone, and the bytes of a tensor come from
-/// the disk when they are touched. Copies share the mapping.
+/// The tensors of a file without reading them: opening it reads the header alone. Copies share the open file.
 class SafetensorsFile {
  public:
   /// Throws Error naming the file when it cannot be read or is malformed.
@@ -29,20 +30,15 @@ class SafetensorsFile {
 
   /// In the order of their bytes.
   const std::vector<Entry>& entries() const { return entries_; }
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return file_->path(); }
 
-  /// A view into the mapping, which lives as long as the tensor does. Writing to it does not reach the file.
-  at::Tensor view(const Entry& entry) const;
-
-  /// Reads a tensor's values into `destination`, of the same shape and of any type. Takes no memory beside it unless
-  /// the type or the device differs, so that loading a model takes the memory of the model alone.
+  /// Reads a tensor's values into `destination`, of the same shape and of any type; straight into its memory when that
+  /// is possible, so that loading a model takes the memory of the model alone. Throws Error naming the file when it has
+  /// become shorter since it was opened, or when a bool in it is neither 0 nor 1.
   void copy_into(const Entry& entry, at::Tensor& destination) const;
 
  private:
-  class Mapping;
-
-  std::filesystem::path path_;
-  std::shared_ptr<Mapping> mapping_;
+  std::shared_ptr<const File> file_;
   std::vector<Entry> entries_;
 };
 
