@@ -1,15 +1,12 @@
 #include "transformers/weights.h"
 
-#include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include <ATen/ops/empty.h>
-#include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/tensors/safetensors_file.h"
+#include "transformers/checkpoint_files.h"
 #include "transformers/pretrained_model.h"
 
 namespace transformers {
@@ -18,39 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using accelerate::fail;
-using accelerate::tensors::SafetensorsFile;
-
-/// The names in the index, each once.
-std::set<std::string> shards_of(const fs::path& index) {
-  std::set<std::string> names;
-  try {
-    auto json = nlohmann::json::parse(std::ifstream(index));
-    for (const auto& [tensor, file] : json.at("weight_map").items()) names.insert(file.get<std::string>());
-  } catch (const nlohmann::json::exception& error) {
-    fail(index.string(), ": this is not the index of a sharded checkpoint: ", error.what());
-  }
-  for (const auto& name : names) {
-    if (fs::path(name).filename() != name) fail(index.string(), ": the shard '", name, "' is not in this directory");
-  }
-  return names;
-}
-
-std::vector<SafetensorsFile> open_files(const fs::path& directory) {
-  if (auto single = directory / "model.safetensors"; fs::exists(single)) return {SafetensorsFile(single)};
-  auto index = directory / "model.safetensors.index.json";
-  if (!fs::exists(index)) {
-    fail(directory.string(), " has neither model.safetensors nor model.safetensors.index.json",
-         fs::exists(directory / "pytorch_model.bin")
-             ? "; pytorch_model.bin is not read: save the model as safetensors in Python first"
-             : "");
-  }
-  std::vector<SafetensorsFile> files;
-  for (const auto& name : shards_of(index)) {
-    if (!fs::exists(directory / name)) fail(index.string(), ": the shard ", name, " is missing");
-    files.emplace_back(directory / name);
-  }
-  return files;
-}
 
 void replace_end(std::string& name, std::string_view old_end, std::string_view new_end) {
   if (name.ends_with(old_end)) name.replace(name.size() - old_end.size(), old_end.size(), new_end);
@@ -63,42 +27,33 @@ bool is_computed(std::string_view name) {
          (name.ends_with(".attn.bias") && name.find("h.") != name.npos);
 }
 
-struct Source {
-  const SafetensorsFile* file;
-  const SafetensorsFile::Entry* entry;
-};
-
 /// The names of a checkpoint as the model has them.
-std::map<std::string, Source> sources_of(const std::vector<SafetensorsFile>& files,
-                                         const std::map<std::string, at::Tensor>& parameters,
-                                         const std::string& base_model_prefix) {
-  std::map<std::string, Source> sources;
-  for (const auto& file : files) {
-    for (const auto& entry : file.entries()) {
-      auto name = entry.name;
-      replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
-      replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
-      if (is_computed(name)) continue;
-      if (!parameters.contains(name)) {
-        auto with_prefix = base_model_prefix + "." + name;
-        auto dot = name.find('.');
-        if (parameters.contains(with_prefix)) {
-          name = with_prefix;
-        } else if (base_model_prefix.empty() && dot != name.npos && parameters.contains(name.substr(dot + 1))) {
-          name = name.substr(dot + 1);
-        }
+std::map<std::string, const CheckpointTensor*> sources_of(const std::vector<CheckpointTensor>& tensors,
+                                                          const std::map<std::string, at::Tensor>& parameters,
+                                                          const std::string& base_model_prefix) {
+  std::map<std::string, const CheckpointTensor*> sources;
+  for (const auto& tensor : tensors) {
+    auto name = tensor.name;
+    replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
+    replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
+    if (is_computed(name)) continue;
+    if (!parameters.contains(name)) {
+      auto with_prefix = base_model_prefix + "." + name;
+      auto dot = name.find('.');
+      if (parameters.contains(with_prefix)) {
+        name = with_prefix;
+      } else if (base_model_prefix.empty() && dot != name.npos && parameters.contains(name.substr(dot + 1))) {
+        name = name.substr(dot + 1);
       }
-      sources[name] = {&file, &entry};
     }
+    sources[name] = &tensor;
   }
   return sources;
 }
 
-at::ScalarType type_of(const std::vector<SafetensorsFile>& files) {
-  for (const auto& file : files) {
-    for (const auto& entry : file.entries()) {
-      if (at::isFloatingType(entry.type)) return entry.type;
-    }
+at::ScalarType type_of(const std::vector<CheckpointTensor>& tensors) {
+  for (const auto& tensor : tensors) {
+    if (at::isFloatingType(tensor.type)) return tensor.type;
   }
   return at::kFloat;
 }
@@ -138,10 +93,10 @@ void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
 }  // namespace
 
 LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadOptions options) {
-  auto files = open_files(directory);
-  set_type(model, options.dtype.value_or(type_of(files)));
+  auto tensors = open_checkpoint(directory);
+  set_type(model, options.dtype.value_or(type_of(tensors)));
   auto parameters = parameters_of(model);
-  auto sources = sources_of(files, parameters, model.base_model_prefix());
+  auto sources = sources_of(tensors, parameters, model.base_model_prefix());
 
   at::NoGradGuard no_grad;
   LoadReport report;
@@ -151,11 +106,11 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
     if (source == sources.end()) {
       report.missing.push_back(name);
       fresh.insert(parameter.unsafeGetTensorImpl());
-    } else if (auto [file, entry] = source->second; parameter.sizes() != at::IntArrayRef(entry->shape)) {
-      report.mismatched.push_back({name, entry->shape, parameter.sizes().vec()});
+    } else if (const auto& tensor = *source->second; parameter.sizes() != at::IntArrayRef(tensor.shape)) {
+      report.mismatched.push_back({name, tensor.shape, parameter.sizes().vec()});
       fresh.insert(parameter.unsafeGetTensorImpl());
     } else {
-      file->copy_into(*entry, parameter);
+      tensor.copy_into(parameter);
     }
   }
   for (const auto& [name, source] : sources) {

@@ -36,9 +36,9 @@ struct LoadOptions {
   bool ignore_mismatched_sizes = false;                // false: a weight of another shape is an Error
 };
 
-/// Fills the model from model.safetensors, or from the files that model.safetensors.index.json lists, of a directory.
-/// Names with or without the prefix of the base model fit, and so do the old names of LayerNorm. What is missing is
-/// initialised, in the order of the model, with the draws that Python makes.
+/// Fills the model from the files of a directory, safetensors or pytorch_model.bin (checkpoint_files.h). Names with or
+/// without the prefix of the base model fit, and so do the old names of LayerNorm. What is missing is initialised, in
+/// the order of the model, with the draws that Python makes.
 LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& directory, LoadOptions options);
 
 /// Initialises all weights of a model.

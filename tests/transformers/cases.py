@@ -36,6 +36,7 @@ class Case:
     dtype: torch.dtype = torch.float32
     checkpoint_of_base: bool = False  # saved without the head, which is then initialised on loading
     max_shard_size: str = "50GB"
+    torch_file: str = ""  # "zip" or "legacy": pytorch_model.bin in this form instead of model.safetensors
     kept: str = ""  # only weights with this in their names stay in the checkpoint; the others are initialised on loading
 
 
@@ -138,6 +139,9 @@ CASES = [
     Case("bert_new_head", Bert, bert(num_labels=3), class_labels(3), checkpoint_of_base=True),
     Case("bert_new", Bert, bert(), kept="query.bias"),
     Case("bert_sharded", Bert, bert(), max_shard_size="20KB"),
+    Case("bert_torch_file", Bert, bert(), torch_file="zip"),
+    Case("bert_legacy_torch_file", Bert, bert(), dtype=torch.bfloat16, torch_file="legacy"),
+    Case("bert_torch_file_sharded", Bert, bert(), max_shard_size="20KB", torch_file="zip"),
     Case("distilbert", DistilBert, distilbert()),
     Case("distilbert_regression", DistilBert, distilbert(num_labels=1, activation="relu"), numbers, lengths=(9, 9)),
     Case("distilbert_bfloat16", DistilBert, distilbert(), dtype=torch.bfloat16),
@@ -182,6 +186,7 @@ CASES = [
     Case("gpt2_one_text", GPT2, gpt2(pad_token_id=None, n_inner=50), lengths=(9,), token_types=True),
     Case("gpt2_new", GPT2, gpt2(), kept="ln_f"),
     Case("gpt2_causal_lm", transformers.GPT2LMHeadModel, gpt2(), next_tokens),
+    Case("gpt2_torch_file_causal_lm", transformers.GPT2LMHeadModel, gpt2(), next_tokens, torch_file="zip"),
     Case("gpt2_untied_causal_lm", transformers.GPT2LMHeadModel, gpt2(tie_word_embeddings=False), next_tokens,
          lengths=(9, 9)),
     Case("gpt2_bfloat16_causal_lm", transformers.GPT2LMHeadModel, gpt2(), next_tokens, dtype=torch.bfloat16),

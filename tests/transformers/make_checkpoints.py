@@ -51,6 +51,20 @@ def keep_weights(checkpoint, part):
     save_file(kept, file, metadata={"format": "pt"})
 
 
+def to_torch_files(model, checkpoint, form):
+    """Writes what older versions of Transformers did: pytorch_model.bin or its shards, tied weights twice."""
+    is_zip = form == "zip"
+    index = checkpoint / "model.safetensors.index.json"
+    if index.exists():
+        text = index.read_text().replace("model-", "pytorch_model-").replace(".safetensors", ".bin")
+        (checkpoint / "pytorch_model.bin.index.json").write_text(text)
+        index.unlink()
+    for file in checkpoint.glob("model*.safetensors"):
+        weights = load_file(file) if "-of-" in file.name else model.state_dict()
+        torch.save(weights, checkpoint / f"pytorch_{file.stem}.bin", _use_new_zipfile_serialization=is_zip)
+        file.unlink()
+
+
 def loss_of(model, inputs):
     outputs = model(**inputs)
     return outputs.loss, outputs.logits
@@ -71,6 +85,9 @@ def write_case(case, directory):
 
     if case.kept:
         keep_weights(directory / "checkpoint", case.kept)
+
+    if case.torch_file:
+        to_torch_files(model, directory / "checkpoint", case.torch_file)
 
     torch.manual_seed(2)
     model = case.model_class.from_pretrained(directory / "checkpoint", num_labels=config.num_labels)

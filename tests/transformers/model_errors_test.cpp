@@ -3,11 +3,15 @@
 #include <torch/torch.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/torch_file.h"
+#include "tests/support/temporary_directory.h"
 #include "transformers/auto_model.h"
 
 namespace transformers {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 PretrainedConfig config(const std::string& json) { return PretrainedConfig::from_json(json, "config.json"); }
 
@@ -63,6 +67,42 @@ TEST_CASE("a configuration that makes no model is refused, with the key and what
   CHECK(mentions(refusal(R"({"model_type": "qwen2", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
                  "layer_types"));
   CHECK(mentions(refusal(R"({"model_type": "t5"})"), "qwen2, qwen3, roberta, xlm-roberta"));
+}
+
+TEST_CASE("weights that are missing, damaged or no weights are refused with the file's name") {
+  using accelerate::tensors::TorchValue;
+  accelerate::tests::TemporaryDirectory directory;
+  directory.write("config.json", kGpt2);
+  auto refusal = [&] { return message_of([&] { AutoModel::from_pretrained(directory.path().string()); }); };
+  auto bin = directory.path() / "pytorch_model.bin";
+  CHECK(mentions(refusal(), "neither model.safetensors nor pytorch_model.bin"));
+
+  accelerate::tensors::save_torch_file(TorchValue::list({at::ones({1})}), bin);
+  CHECK(mentions(refusal(), "pytorch_model.bin: holds a list"));
+  accelerate::tensors::save_torch_file(TorchValue::dict({{"wte.weight", at::ones({11, 4})}, {"epoch", 3}}), bin);
+  CHECK(mentions(refusal(), "pytorch_model.bin: is not the weights of a model: a int"));
+  directory.write("pytorch_model.bin", directory.read("pytorch_model.bin").substr(0, 200));
+  CHECK(mentions(refusal(), "pytorch_model.bin: "));
+  directory.write("pytorch_model.bin",
+                  "\x80\x02"
+                  "cos\nsystem\n.");
+  CHECK(mentions(refusal(), "pytorch_model.bin: "));
+
+  fs::remove(bin);
+  directory.write("pytorch_model.bin.index.json", R"({"weight_map": {"wte.weight": "../evil.bin"}})");
+  CHECK(mentions(refusal(), "the shard '../evil.bin' is no bin file of this directory"));
+  directory.write("pytorch_model.bin.index.json",
+                  R"({"weight_map": {"wte.weight": "pytorch_model-00001-of-00002.bin"}})");
+  CHECK(mentions(refusal(), "the shard pytorch_model-00001-of-00002.bin is missing"));
+}
+
+TEST_CASE("safetensors are taken when there is a pytorch_model.bin too") {
+  accelerate::tests::TemporaryDirectory directory;
+  auto model = AutoModel::from_config(config(kGpt2));
+  model->save_pretrained(directory.path());
+  directory.write("pytorch_model.bin", "not read");
+  auto loaded = AutoModel::from_pretrained(directory.path().string());
+  CHECK(torch::equal(loaded->parameters()[0], model->parameters()[0]));
 }
 
 TEST_CASE("a model without a form for the task says so") {
