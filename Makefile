@@ -9,7 +9,7 @@ BUILD := build
 
 .DEFAULT_GOAL := help
 .PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo demo-quick bench \
-        notebook notebook-build notebook-test install docs format lint clean
+        fuzz notebook notebook-build notebook-test install docs format lint clean
 
 help:
 	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'
@@ -20,6 +20,7 @@ help:
 	@echo 'make notebook          open the tutorial in JupyterLab, with C++ cells'
 	@echo 'make notebook-test     run the notebooks and the tests of their kernel'
 	@echo 'make bench             measure against the Python stack; also writes build/bench.json'
+	@echo 'make fuzz              look for files that break a reader, FUZZ_SECONDS=60 for each kind'
 	@echo 'make install PREFIX=…  install the library, its headers and the accelerate command'
 	@echo 'make docs              write the API reference to build/docs'
 	@echo 'make format            lay out the sources with clang-format'
@@ -65,6 +66,10 @@ demo-quick: build setup-assets
 
 bench: build setup-oracle
 	.venv/bin/python benchmarks/run.py
+
+fuzz: setup-oracle
+	@tools/setup.sh fuzz
+	@tools/fuzz.sh
 
 notebook-build: setup-torch setup-assets
 	@tools/setup.sh notebook

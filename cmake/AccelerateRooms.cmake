@@ -2,8 +2,10 @@
 # object library, so that a test links just the rooms it is about; the shared library is all of its rooms together.
 
 function(accelerate_warnings target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare
-    -Wno-stringop-overflow -Wno-restrict -Wno-array-bounds)  # g++ 12 sees mistakes in std::string that are not there
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # g++ 12 sees mistakes in std::string that are not there
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-restrict -Wno-array-bounds)
+  endif()
   if(ACCELERATE_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
