@@ -37,6 +37,7 @@ class LogValue {
   std::variant<tracking::Value, at::Tensor, LogValues> content_;
 };
 
+/// The values as trackers take them; every tensor is read here.
 tracking::Values values_of(const LogValues& values);
 
 /// An image of a tensor [channels, height, width], or of a batch [n, channels, height, width], whose images then lie in
