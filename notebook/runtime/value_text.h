@@ -25,6 +25,10 @@ namespace detail {
 template <class T>
 concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
 
+/// A path is a range of paths, which would have no end.
+template <class T>
+concept Range = std::ranges::input_range<const T> && !std::same_as<std::ranges::range_value_t<const T>, T>;
+
 template <class T>
 concept TupleLike = requires { std::tuple_size<T>::value; };
 
@@ -40,7 +44,7 @@ std::string value_text(const T& value) {
     return value ? "true" : "false";
   } else if constexpr (std::convertible_to<const T&, std::string_view>) {
     return "\"" + std::string(std::string_view(value)) + "\"";
-  } else if constexpr (std::ranges::input_range<const T>) {
+  } else if constexpr (detail::Range<T>) {
     std::string text;
     size_t count = 0;
     for (const auto& element : value) {
@@ -53,14 +57,14 @@ std::string value_text(const T& value) {
     return "{" + text + "}";
   } else if constexpr (requires { value.has_value(), *value; }) {
     return value.has_value() ? value_text(*value) : "nullopt";
-  } else if constexpr (detail::Streamable<T>) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
   } else if constexpr (detail::TupleLike<T>) {
     std::string text;
     std::apply([&](const auto&... parts) { ((text += (text.empty() ? "" : ", ") + value_text(parts)), ...); }, value);
     return "{" + text + "}";
+  } else if constexpr (detail::Streamable<T>) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
   } else {
     return "<" + type_text(typeid(T)) + ">";
   }

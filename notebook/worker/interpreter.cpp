@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExternalASTSource.h>
@@ -10,6 +12,8 @@
 #include <clang/Interpreter/Interpreter.h>
 #include <clang/Lex/HeaderSearch.h>
 #include <clang/Lex/Preprocessor.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/TargetSelect.h>
 
 #include "notebook/worker/diagnostics.h"
@@ -23,7 +27,7 @@ namespace {
 template <class T>
 T taken(llvm::Expected<T> result) {
   if (!result) fail("the interpreter does not start: ", llvm::toString(result.takeError()));
-  return std::move(*result);
+  return static_cast<T&&>(*result);
 }
 
 std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& flags) {
@@ -37,6 +41,20 @@ std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& 
   return taken(clang::Interpreter::create(taken(builder.CreateCpp())));
 }
 
+/// What the linker did not find, in the words of C++: from "Symbols not found: [ _Z1fv, _Z1gi ]".
+std::string missing_names(const std::string& errors) {
+  const std::string kBefore = "Symbols not found: [ ";
+  auto begin = errors.find(kBefore);
+  if (begin == std::string::npos) return "something that the code needs";
+  begin += kBefore.size();
+  std::istringstream symbols(errors.substr(begin, errors.find(" ]", begin) - begin));
+  std::string names;
+  for (std::string symbol; std::getline(symbols >> std::ws, symbol, ',');) {
+    names += (names.empty() ? "" : ", ") + llvm::demangle(symbol);
+  }
+  return names;
+}
+
 }  // namespace
 
 Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_engine(flags)) {
@@ -45,6 +63,8 @@ Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_e
   static PrecompiledDeclarations declarations(compiler.getASTConsumer());
   if (auto* source = compiler.getASTContext().getExternalSource()) source->StartTranslationUnit(&declarations);
   diagnostics_ = std::make_unique<CellDiagnostics>(compiler);
+  auto& session = taken<llvm::orc::LLJIT&>(engine_->getExecutionEngine()).getExecutionSession();
+  session.setErrorReporter([this](llvm::Error error) { link_errors_ += llvm::toString(std::move(error)) + "\n"; });
 }
 
 Interpreter::~Interpreter() = default;
@@ -60,9 +80,10 @@ void Interpreter::run(const Unit& unit) {
   for (const auto& name : unit.redefines) hide_older_declarations(*engine_->getCompilerInstance(), name);
   if (!parsed->TheModule) return;
   if (auto error = engine_->Execute(*parsed)) {
-    auto reason = llvm::toString(std::move(error));
-    throw CompileError("the code needs something that no loaded library defines; %lib loads one",
-                       reason.substr(0, 2000));
+    link_errors_ += llvm::toString(std::move(error));
+    llvm::consumeError(engine_->Undo());  // or it would be tried, and fail, with every later unit again
+    auto errors = std::exchange(link_errors_, {});
+    throw CompileError("no loaded library defines " + missing_names(errors) + "; %lib loads one", errors);
   }
 }
 

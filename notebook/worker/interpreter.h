@@ -53,6 +53,7 @@ class Interpreter {
  private:
   std::unique_ptr<clang::Interpreter> engine_;
   std::unique_ptr<CellDiagnostics> diagnostics_;
+  std::string link_errors_;
 };
 
 }  // namespace accelerate::notebook
