@@ -68,7 +68,7 @@ c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std
 
 /// What carries tensors of the CPU; with GPUs nccl is beside it. Throws Error for a name that there is not, or not
 /// here.
-Transport choose_transport(const std::string& option, bool gpu) {
+Transport wanted_transport(const std::string& option, bool gpu) {
   auto name = option.empty() ? environment_variable("ACCELERATE_COMM").value_or("auto") : option;
   if (name == "shm") return Transport::SharedMemory;
   if (name == "gloo") return Transport::Gloo;
@@ -81,7 +81,7 @@ Transport choose_transport(const std::string& option, bool gpu) {
 
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
   Group::Connection::Options connection;
-  connection.transport = choose_transport(options.backend, use_nccl);
+  connection.transport = wanted_transport(options.backend, use_nccl);
   connection.timeout = options.timeout.value_or(use_nccl ? std::chrono::minutes(10) : std::chrono::minutes(30));
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;

@@ -75,6 +75,8 @@ class SharedMemoryBackend : public c10d::Backend {
  private:
   class Receive;
 
+  static WorkPtr done(Tensors results);
+
   /// Runs one collective, on this thread, with the timeout of its options.
   template <class Run>
   void collective(std::chrono::milliseconds timeout, Run run);

@@ -1,0 +1,92 @@
+// The messages from one rank to another of the backend for shared memory.
+
+#include <algorithm>
+
+#include "accelerate/base/error.h"
+#include "accelerate/comm/shared_memory_backend.h"
+#include "accelerate/comm/tensor_arrays.h"
+
+namespace accelerate::comm {
+
+namespace shm = shared_memory;
+
+/// A message that is waited for when its Work is.
+class SharedMemoryBackend::Receive : public c10d::Work {
+ public:
+  Receive(c10::intrusive_ptr<SharedMemoryBackend> backend, const at::Tensor& tensor, int from, int tag)
+      : Work(-1, from == shm::Mailbox::kAnyRank ? c10d::OpType::RECVANYSOURCE : c10d::OpType::RECV),
+        from(from),
+        tag(tag),
+        into(tensor),
+        backend_(std::move(backend)) {}
+  ~Receive() override {
+    std::lock_guard lock(backend_->receive_mutex_);
+    std::erase(backend_->receives_, this);
+  }
+
+  bool isCompleted() override { return backend_->finish_receive(*this, /*wait=*/false); }
+  bool isSuccess() const override { return finished; }
+  int sourceRank() const override { return from; }
+  std::vector<at::Tensor> result() override { return {into.tensor()}; }
+  bool wait(std::chrono::milliseconds) override { return backend_->finish_receive(*this, /*wait=*/true); }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    wait(kNoTimeout);
+    return done({into.tensor()})->getFuture();
+  }
+
+  int from;
+  const int tag;
+  const InOrder into;
+  bool finished = false;
+
+ private:
+  c10::intrusive_ptr<SharedMemoryBackend> backend_;
+};
+
+SharedMemoryBackend::WorkPtr SharedMemoryBackend::send(Tensors& tensors, int to, int tag) {
+  InOrder message(only(tensors));
+  if (to < 0 || to >= size_ || to == rank_) fail("send: rank ", rank_, " of ", size_, " cannot send to rank ", to);
+  std::lock_guard lock(send_mutex_);
+  group_->mailbox().send(message.data(), message.bytes(), to, tag, timeout_);
+  return done({});
+}
+
+SharedMemoryBackend::WorkPtr SharedMemoryBackend::recv(Tensors& tensors, int from, int tag) {
+  if (from < 0 || from >= size_ || from == rank_) {
+    fail("recv: rank ", rank_, " of ", size_, " cannot receive from rank ", from);
+  }
+  return start_receive(tensors, from, tag);
+}
+
+SharedMemoryBackend::WorkPtr SharedMemoryBackend::recvAnysource(Tensors& tensors, int tag) {
+  return start_receive(tensors, shm::Mailbox::kAnyRank, tag);
+}
+
+SharedMemoryBackend::WorkPtr SharedMemoryBackend::start_receive(Tensors& tensors, int from, int tag) {
+  auto self = c10::intrusive_ptr<SharedMemoryBackend>::unsafe_reclaim_from_nonowning(this);
+  auto receive = c10::make_intrusive<Receive>(std::move(self), only(tensors), from, tag);
+  std::lock_guard lock(receive_mutex_);
+  receives_.push_back(receive.get());
+  return receive;
+}
+
+/// Finishes the receives that were asked for before `wanted` and take the same messages, then that one.
+bool SharedMemoryBackend::finish_receive(Receive& wanted, bool wait) {
+  std::lock_guard lock(receive_mutex_);
+  while (!wanted.finished) {
+    auto next = std::find_if(receives_.begin(), receives_.end(), [&](const Receive* receive) {
+      return receive->from == wanted.from && receive->tag == wanted.tag;
+    });
+    auto& receive = **next;
+    auto limit = wait ? timeout_ : std::chrono::milliseconds(0);
+    auto from = group_->mailbox().receive(receive.into.data(), receive.into.bytes(), receive.from, receive.tag, limit);
+    if (!from) return false;
+    receive.from = *from;
+    receive.into.put_back();
+    receive.finished = true;
+    receives_.erase(next);
+  }
+  return true;
+}
+
+}  // namespace accelerate::comm
