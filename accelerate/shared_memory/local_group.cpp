@@ -2,20 +2,27 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "accelerate/base/cpu.h"
 
 namespace accelerate::shared_memory {
 
 namespace {
 
+constexpr size_t kMostAddresses = size_t{1} << 46;  // half of what a process has
+
 /// Addresses cost nothing, so each rank gets as many as the machine could ever put memory behind.
-size_t physical_memory() { return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes(); }
+size_t heap_bytes(int size) {
+  auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+  return std::min(memory, kMostAddresses / size) / page_bytes() * page_bytes() + kStagesBytes;
+}
 
 }  // namespace
 
 MeetingOptions LocalGroup::meeting_options(int size, std::chrono::milliseconds timeout) {
   return {.control_bytes = ControlView::bytes(size),
-          .heap_bytes = physical_memory() + kStagesBytes,
+          .heap_bytes = heap_bytes(size),
           .stage_bytes = kStagesBytes,
           .timeout = timeout};
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -68,6 +69,7 @@ class ForkedRanks {
   using Body = std::function<void(int rank, const shared_memory::NoticeBoard& board)>;
 
   ForkedRanks(int size, const Body& body) : board_(file_board(directory_.path())), pids_(size) {
+    std::fflush(nullptr);  // what is in the buffers is to be written once
     for (int rank = 0; rank < size; ++rank) {
       pids_[rank] = fork();
       if (pids_[rank] == 0) live(rank, body);
