@@ -10,5 +10,6 @@
 #include "accelerate/local_sgd.h"
 #include "accelerate/operations.h"
 #include "accelerate/ranks/debug_launcher.h"
+#include "accelerate/ranks/notebook_launcher.h"
 #include "accelerate/train/executable_batch_size.h"
 #include "accelerate/train/lambda_lr.h"

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "accelerate/base/gpu.h"
 #include "accelerate/config/assign.h"
 #include "accelerate/config/schema.h"
 #include "accelerate/config/write_config.h"
-#include "accelerate/launch/launch.h"
 #include "cli/command_line.h"
 #include "cli/parse_arguments.h"
 #include "cli/questionnaire.h"
@@ -50,7 +50,7 @@ void add_flags(CLI::App& app, ConfigOptions& options) {
 /// What fits this machine.
 LaunchConfig default_configuration() {
   auto config = usual_configuration();
-  int gpus = launch::count_gpus();
+  int gpus = count_gpus();
   config.use_cpu = gpus == 0;
   config.num_processes = std::max(1, gpus);
   config.distributed_type = gpus > 1 ? "MULTI_GPU" : "NO";

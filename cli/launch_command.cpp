@@ -5,6 +5,7 @@
 #include <iostream>
 #include <optional>
 
+#include "accelerate/base/gpu.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/guard.h"
 #include "accelerate/launch/launch.h"
@@ -103,7 +104,7 @@ int launch_command(const std::vector<std::string>& arguments) try {
   if (line.program.empty()) {
     throw UsageError("no program to run; usage: accelerate launch [OPTIONS] program [arguments...]");
   }
-  auto options = launch::options_of(settings, launch::count_gpus());
+  auto options = launch::options_of(settings, count_gpus());
   options.program = line.program.front();
   options.arguments.assign(line.program.begin() + 1, line.program.end());
   check(options);

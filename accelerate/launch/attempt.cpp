@@ -10,8 +10,8 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/loopback_port.h"
+#include "accelerate/base/rank_output.h"
 #include "accelerate/launch/crash_report.h"
-#include "accelerate/launch/rank_output.h"
 #include "accelerate/launch/supervisor.h"
 
 namespace accelerate::launch {

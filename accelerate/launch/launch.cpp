@@ -1,14 +1,13 @@
 #include "accelerate/launch/launch.h"
 
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/gpu.h"
 #include "accelerate/launch/arrival.h"
 #include "accelerate/launch/attempt.h"
 #include "accelerate/launch/cpp_program.h"
@@ -18,8 +17,6 @@
 #include "accelerate/launch/port.h"
 
 namespace accelerate::launch {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -59,21 +56,6 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
     if (int number = signals.wait(options.monitor_interval); number != 0) return stopped(number);
   }
 }
-
-}  // namespace
-
-int count_gpus(const std::string& directory) {
-  std::error_code error;
-  int count = 0;
-  for (const auto& entry : fs::directory_iterator(directory, error)) {
-    auto name = entry.path().filename().string();
-    auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-    if (name.starts_with("nvidia") && name.size() > 6 && std::all_of(name.begin() + 6, name.end(), is_digit)) ++count;
-  }
-  return count;
-}
-
-namespace {
 
 /// mpirun decides which process is which rank. Here it is one process: mpirun itself, or the one of its many that this
 /// launcher is to start.

@@ -19,7 +19,4 @@ struct Outcome {
 /// are wrong, the port is in use or the program cannot be run.
 Outcome launch(LaunchOptions options, const JobDirectory& directory);
 
-/// Number of NVIDIA GPUs whose device files are in `directory`.
-int count_gpus(const std::string& directory = "/dev");
-
 }  // namespace accelerate::launch

@@ -214,16 +214,6 @@ TEST_CASE("the rank that reported first is blamed, not the one with the lowest n
   CHECK_MESSAGE(outcome.message.find("rank 2 ") == 0, outcome.message);
 }
 
-TEST_CASE("GPUs are counted by their device files") {
-  Notes notes;
-  CHECK(count_gpus(notes.directory.string()) == 0);
-  for (auto name : {"nvidia0", "nvidia1", "nvidia12", "nvidiactl", "nvidia-uvm", "nvidia", "null"}) {
-    std::ofstream(notes.directory / name) << "";
-  }
-  CHECK(count_gpus(notes.directory.string()) == 3);
-  CHECK(count_gpus("/nowhere") == 0);
-}
-
 TEST_CASE("nothing is left in the temporary directory") {
   Notes notes;
   PatchEnvironment patch{{"TMPDIR", notes.directory.string()}};

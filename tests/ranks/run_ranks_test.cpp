@@ -3,18 +3,21 @@
 #include <doctest/doctest.h>
 #include <torch/torch.h>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/ranks/debug_launcher.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/redirected_stdout.h"
 
 using namespace accelerate;
 using namespace std::chrono_literals;
 
 namespace {
 
+/// What `action` throws, as text; empty when it does not throw.
 template <class Action>
 std::string failure_of(Action action) {
   try {
@@ -25,19 +28,13 @@ std::string failure_of(Action action) {
   return "";
 }
 
-/// Runs `action` with standard output closed to the checks it is meant to fail.
+/// The same, for an action whose checks are meant to fail: doctest's words about them are not shown.
 template <class Action>
 std::string failure_without_output(Action action) {
-  fflush(stdout);
-  std::cout.flush();
-  int saved = dup(STDOUT_FILENO);
-  std::FILE* nowhere = std::fopen("/dev/null", "w");
-  dup2(fileno(nowhere), STDOUT_FILENO);
-  auto text = failure_of(action);
-  dup2(saved, STDOUT_FILENO);
-  close(saved);
-  std::fclose(nowhere);
-  return text;
+  int nowhere = open("/dev/null", O_WRONLY);
+  tests::RedirectedStdout redirected(nowhere);
+  close(nowhere);
+  return failure_of(action);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
-#include "accelerate/launch/rank_output.h"
+#include "accelerate/base/rank_output.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -16,8 +15,9 @@
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/quiet_thread.h"
 
-namespace accelerate::launch {
+namespace accelerate {
 
 namespace {
 
@@ -90,11 +90,7 @@ RankOutput::RankOutput() = default;
 
 RankOutput::~RankOutput() {
   finish();
-  for (auto& stream : streams_) {
-    for (int fd : {stream->ends.ours, stream->ends.theirs, stream->file}) {
-      if (fd >= 0) close(fd);
-    }
-  }
+  close_all();
 }
 
 int RankOutput::open(const StreamTarget& target) {
@@ -117,11 +113,7 @@ void RankOutput::start() {
   for (auto& stream : streams_) close(std::exchange(stream->ends.theirs, -1));
   if (streams_.empty()) return;
   wake_ = eventfd(0, EFD_CLOEXEC);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread; SIGPIPE becomes an error of write
-  thread_ = std::thread([this] { carry(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { carry(); });  // there SIGPIPE becomes an error of write
 }
 
 void RankOutput::finish() {
@@ -129,6 +121,14 @@ void RankOutput::finish() {
   eventfd_write(wake_, 1);
   thread_.join();
   close(wake_);
+}
+
+void RankOutput::close_all() {
+  for (auto& stream : streams_) {
+    for (int* fd : {&stream->ends.ours, &stream->ends.theirs, &stream->file}) {
+      if (*fd >= 0) close(std::exchange(*fd, -1));
+    }
+  }
 }
 
 void RankOutput::carry() {
@@ -217,4 +217,4 @@ std::vector<std::string> RankOutput::last_lines(int local_rank, size_t count) co
   return lines;
 }
 
-}  // namespace accelerate::launch
+}  // namespace accelerate

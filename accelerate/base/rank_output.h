@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace accelerate::launch {
+namespace accelerate {
 
 /// Where one stream of one rank goes.
 struct StreamTarget {
@@ -35,6 +35,10 @@ class RankOutput {
   /// Carries what is still on the way and ends.
   void finish();
 
+  /// Closes all descriptors in this process. For a forked rank, once it has made a copy of its own: what a rank leaves
+  /// open, its peers and the one who reads cannot see the end of.
+  void close_all();
+
   /// The last lines of a rank: those of its standard error, or of its output when it has written no errors.
   std::vector<std::string> last_lines(int local_rank, size_t count) const;
 
@@ -50,4 +54,4 @@ class RankOutput {
   Stream* unfinished_ = nullptr;  // has left a progress bar without an end on the terminal
 };
 
-}  // namespace accelerate::launch
+}  // namespace accelerate

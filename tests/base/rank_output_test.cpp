@@ -1,4 +1,4 @@
-#include "accelerate/launch/rank_output.h"
+#include "accelerate/base/rank_output.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
-using namespace accelerate::launch;
 namespace fs = std::filesystem;
 
 namespace {

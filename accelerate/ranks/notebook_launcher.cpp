@@ -1,0 +1,108 @@
+#include "accelerate/ranks/notebook_launcher.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include <ATen/DeviceAccelerator.h>
+
+#include "accelerate/base/cpu.h"
+#include "accelerate/base/gpu.h"
+#include "accelerate/comm/partial_state.h"
+
+namespace accelerate::ranks {
+
+namespace {
+
+/// What the ranks run on, and how many of them fit.
+struct Place {
+  bool gpus = false;
+  int num_ranks = 1;
+  std::string unused = {};  // what this machine has and libtorch cannot use
+};
+
+int visible_gpus() {
+  int count = count_gpus();
+  auto visible = environment_variable("CUDA_VISIBLE_DEVICES");
+  if (!visible) return count;
+  int named = visible->empty() ? 0 : static_cast<int>(std::count(visible->begin(), visible->end(), ',')) + 1;
+  return std::min(count, named);
+}
+
+Place choose_place() {
+  Place place{.num_ranks = std::min(physical_cores(), available_cores())};
+  if (environment_flag("ACCELERATE_USE_CPU", false)) return place;
+  int gpus = visible_gpus();
+  if (gpus > 0 && at::accelerator::getAccelerator() == at::kCUDA) return {.gpus = true, .num_ranks = gpus};
+  if (gpus > 0) place.unused = "the GPUs of this machine are not used: this libtorch was built for the CPU";
+  if (environment_variable("TPU_NAME") || std::filesystem::exists("/dev/accel0")) {
+    place.unused = "the TPU of this machine is not used: libtorch has no kernels for it";
+  }
+  return place;
+}
+
+/// What the caller did not decide is said.
+void announce(const NotebookLauncherOptions& options, const Place& place, int num_processes) {
+  if (options.num_processes && place.unused.empty()) return;
+  std::cerr << "notebook_launcher: " << num_processes
+            << (num_processes == 1 ? " process on the " : " processes on the ") << (place.gpus ? "GPUs" : "CPU");
+  if (!options.num_processes) std::cerr << (place.gpus ? ", one for each" : ", one per core");
+  if (!place.unused.empty()) std::cerr << "; " << place.unused;
+  std::cerr << std::endl;
+}
+
+void check(const NotebookLauncherOptions& options) {
+  if (comm::PartialState::initialized()) {
+    fail(
+        "notebook_launcher: this process has an Accelerator or PartialState, so it is a rank itself. Make the "
+        "Accelerator inside the function only; one that was made before is given up with its end_training()");
+  }
+  if (options.num_nodes < 1) fail("notebook_launcher: num_nodes is ", options.num_nodes, "; it has to be at least 1");
+  if (options.node_rank < 0 || options.node_rank >= options.num_nodes) {
+    fail("notebook_launcher: node_rank is ", options.node_rank, " and num_nodes is ", options.num_nodes,
+         "; nodes count from 0 to num_nodes - 1");
+  }
+  if (options.num_nodes > 1 && !(options.num_processes && options.use_port)) {
+    fail("notebook_launcher: on ", options.num_nodes,
+         " nodes num_processes (of each) and use_port have to be given, the same on all of them");
+  }
+  if (options.max_restarts < 0) {
+    fail("notebook_launcher: max_restarts is ", options.max_restarts, "; it has to be at least 0");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> launch_function(const std::function<std::string()>& function,
+                                         const NotebookLauncherOptions& options,
+                                         std::optional<std::string> mixed_precision) {
+  check(options);
+  auto place = choose_place();
+  int num_processes = options.num_processes.value_or(place.num_ranks);
+  announce(options, place, num_processes);
+  bool alone = num_processes == 1 && options.num_nodes == 1;
+  ForkOptions fork{.timeout = options.timeout,
+                   .grace = options.grace,
+                   .environment = options.environment,
+                   .node = {options.node_rank, options.num_nodes, options.master_addr, options.use_port.value_or(0)},
+                   .use_cpu = !place.gpus,
+                   .line_prefix = alone ? "" : options.log_line_prefix_template,
+                   .pass_signals_on = true};
+  if (mixed_precision) fork.environment.push_back({"ACCELERATE_MIXED_PRECISION", mixed_precision});
+  fork.environment.push_back({"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)});
+  for (int restarts = 0;; ++restarts) {
+    auto attempt = fork;
+    attempt.environment.push_back({"TORCHELASTIC_RESTART_COUNT", std::to_string(restarts)});
+    try {
+      return fork_ranks(num_processes, [&](int) { return function(); }, attempt);
+    } catch (const RankError& error) {
+      if (restarts == options.max_restarts) throw;
+      std::cerr << "notebook_launcher: " << error.what() << "; starting again, " << restarts + 1 << " of at most "
+                << options.max_restarts << " times" << std::endl;
+    }
+    std::this_thread::sleep_for(options.monitor_interval);
+  }
+}
+
+}  // namespace accelerate::ranks

@@ -1,0 +1,145 @@
+#include "accelerate/ranks/rank_crew.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "accelerate/base/exit_status.h"
+
+namespace accelerate::ranks {
+
+namespace {
+
+/// How long peers of a failed rank may take to report their own failure, so that the first cause can be told from its
+/// effects.
+constexpr auto kSettling = std::chrono::milliseconds(100);
+
+/// How often ends of processes are looked for; their messages wake us at once.
+constexpr auto kPollInterval = std::chrono::milliseconds(5);
+
+}  // namespace
+
+Gate::Gate() {
+  if (pipe2(ends_, O_CLOEXEC) != 0) fail("ranks cannot be started: pipe: ", std::strerror(errno));
+}
+
+Gate::~Gate() {
+  ::close(ends_[0]);
+  ::close(ends_[1]);
+}
+
+void Gate::open_for(size_t num_ranks) {
+  std::string bytes(num_ranks, '.');
+  [[maybe_unused]] auto written = ::write(ends_[1], bytes.data(), bytes.size());
+}
+
+RankCrew::RankCrew(const ForkOptions& options, int world_size) : options_(options), world_size_(world_size) {
+  if (options.pass_signals_on) signals_.emplace();
+}
+
+void RankCrew::start(int rank, const std::function<std::string()>& body) {
+  ranks_.emplace_back(rank, body, gate_.fd());
+}
+
+bool RankCrew::any_failed() const {
+  return std::any_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.failure().has_value(); });
+}
+
+bool RankCrew::all_returned() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.returned(); });
+}
+
+bool RankCrew::all_ended() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.ended(); });
+}
+
+void RankCrew::wait_for_news() const {
+  std::vector<pollfd> fds;
+  for (const auto& rank : ranks_) {
+    if (rank.fd() >= 0) fds.push_back({rank.fd(), POLLIN, 0});
+  }
+  poll(fds.data(), fds.size(), kPollInterval.count());
+}
+
+/// Updates all ranks until `done()` or the time is up; returns whether it was done.
+template <class Done>
+bool RankCrew::watch(Clock::time_point until, Done done) {
+  while (true) {
+    for (auto& rank : ranks_) rank.update();
+    if (done()) return true;
+    if (Clock::now() >= until) return false;
+    wait_for_news();
+  }
+}
+
+/// A signal that comes meanwhile ends the grace.
+void RankCrew::stop(int signal_number, std::chrono::milliseconds grace) {
+  // Rank 0 last: it hosts the store, and the others would complain about losing it.
+  std::for_each(ranks_.rbegin(), ranks_.rend(), [&](auto& rank) { rank.send_signal(signal_number); });
+  watch(Clock::now() + grace, [&] { return all_ended() || take_signal() != 0; });
+  for (auto& rank : ranks_) rank.send_signal(SIGKILL);
+  watch(Clock::time_point::max(), [&] { return all_ended(); });
+}
+
+std::string RankCrew::running_ranks() const {
+  std::string names;
+  for (const auto& rank : ranks_) {
+    if (!rank.returned()) names += (names.empty() ? "" : ", ") + std::to_string(rank.rank());
+  }
+  return names;
+}
+
+void RankCrew::fail_with_first_failure() {
+  int signal_number = 0;
+  watch(Clock::now() + kSettling, [&] {
+    signal_number = take_signal();
+    return signal_number != 0 ||
+           std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.failure() || rank.returned(); });
+  });
+  // Ctrl-C on a terminal reaches the ranks too, perhaps before this process.
+  if (signal_number != 0) fail_interrupted(signal_number);
+  auto& first = *std::min_element(ranks_.begin(), ranks_.end(),
+                                  [](const auto& left, const auto& right) { return left.failed_before(right); });
+  auto reason = *first.failure();
+  stop(SIGTERM, options_.grace);
+  throw RankError(first.rank(),
+                  "rank " + std::to_string(first.rank()) + " of " + std::to_string(world_size_) + " failed: " + reason);
+}
+
+void RankCrew::fail_interrupted(int signal_number) {
+  auto running = running_ranks();
+  stop(signal_number, options_.grace);
+  fail("interrupted by ", signal_name(signal_number), "; these of ", world_size_, " ranks were stopped: ", running);
+}
+
+void RankCrew::fail_too_late() {
+  auto running = running_ranks();
+  stop(SIGTERM, std::min(options_.grace, std::chrono::milliseconds(100)));
+  fail("after ", options_.timeout.count() / 1000.0, " s these of ", world_size_,
+       " ranks were still running: ", running);
+}
+
+std::vector<std::string> RankCrew::wait() {
+  int signal_number = 0;
+  auto until = options_.timeout.count() > 0 ? Clock::now() + options_.timeout : Clock::time_point::max();
+  bool in_time = watch(until, [&] {
+    signal_number = take_signal();
+    return signal_number != 0 || any_failed() || all_returned();
+  });
+  if (!in_time) fail_too_late();
+  if (signal_number != 0) fail_interrupted(signal_number);
+  if (any_failed()) fail_with_first_failure();
+
+  gate_.open_for(ranks_.size());
+  watch(Clock::now() + options_.grace, [&] { return all_ended(); });
+  std::vector<std::string> results;
+  for (const auto& rank : ranks_) results.push_back(rank.result());
+  return results;
+}
+
+}  // namespace accelerate::ranks

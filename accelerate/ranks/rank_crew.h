@@ -1,0 +1,69 @@
+#pragma once
+
+// The forked ranks of one call: started together, watched together, and gone together.
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerate/ranks/fork_ranks.h"
+#include "accelerate/ranks/held_signals.h"
+#include "accelerate/ranks/rank_process.h"
+
+namespace accelerate::ranks {
+
+/// Where ranks that have returned wait for the others.
+class Gate {
+ public:
+  Gate();
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  ~Gate();
+
+  int fd() const { return ends_[0]; }
+  void open_for(size_t num_ranks);
+
+ private:
+  int ends_[2];
+};
+
+class RankCrew {
+ public:
+  /// `world_size` counts the ranks of all machines, for messages.
+  RankCrew(const ForkOptions& options, int world_size);
+
+  /// Forks a process that calls `body`.
+  void start(int rank, const std::function<std::string()>& body);
+
+  /// Waits until all ranks have returned, lets them end, and returns their results. Throws as fork_ranks does, when no
+  /// rank runs any more.
+  std::vector<std::string> wait();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  template <class Done>
+  bool watch(Clock::time_point until, Done done);
+  void wait_for_news() const;
+  void stop(int signal_number, std::chrono::milliseconds grace);
+  int take_signal() { return signals_ ? signals_->take() : 0; }
+  std::string running_ranks() const;
+  bool any_failed() const;
+  bool all_returned() const;
+  bool all_ended() const;
+
+  [[noreturn]] void fail_with_first_failure();
+  [[noreturn]] void fail_interrupted(int signal_number);
+  [[noreturn]] void fail_too_late();
+
+  const ForkOptions& options_;
+  int world_size_;
+  std::optional<HeldSignals> signals_;
+  Gate gate_;
+  std::deque<RankProcess> ranks_;
+};
+
+}  // namespace accelerate::ranks

@@ -1,0 +1,43 @@
+#include "accelerate/ranks/rank_streams.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string_view>
+
+namespace accelerate::ranks {
+
+RankStreams::RankStreams(const std::string& line_prefix, int first_rank, int num_ranks) {
+  for (int local_rank = 0; !line_prefix.empty() && local_rank < num_ranks; ++local_rank) {
+    StreamTarget target{.local_rank = local_rank,
+                        .console = STDOUT_FILENO,
+                        .prefix = prefix_of(line_prefix, first_rank + local_rank, local_rank)};
+    int output = output_.open(target);
+    target.console = STDERR_FILENO;
+    streams_.emplace_back(output, output_.open(target));
+  }
+}
+
+void RankStreams::adopt(int local_rank) {
+  if (streams_.empty()) return;
+  dup2(streams_[local_rank].first, STDOUT_FILENO);
+  dup2(streams_[local_rank].second, STDERR_FILENO);
+  output_.close_all();
+  // The parent's stream may have been a file, whose text is kept back in large blocks. Without a buffer of its own
+  // glibc would go on doing that until the next line but one.
+  static char buffer[BUFSIZ];
+  std::setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
+}
+
+std::string prefix_of(std::string line_prefix, int rank, int local_rank) {
+  auto replace = [&](std::string_view name, int number) {
+    for (size_t at; (at = line_prefix.find(name)) != std::string::npos;) {
+      line_prefix.replace(at, name.size(), std::to_string(number));
+    }
+  };
+  replace("${rank}", rank);
+  replace("${local_rank}", local_rank);
+  return line_prefix;
+}
+
+}  // namespace accelerate::ranks
