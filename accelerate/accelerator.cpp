@@ -4,6 +4,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/preemption.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -56,6 +57,13 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
     }
   }
   return false;
+}
+
+bool is_true_anywhere(bool here, const comm::Group& group) {
+  if (group.size() == 1) return here;
+  auto flag = torch::tensor({here ? 1 : 0}, torch::kInt);
+  group.all_reduce(flag, comm::Reduction::Max);
+  return flag.item<int>() > 0;
 }
 
 }  // namespace
@@ -167,18 +175,20 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
   auto objective = loss_divisor_ == 1 ? loss : loss / loss_divisor_;
   if (scaler_) objective = scaler_->scale(objective);
   std::vector<parallel::Replicas*> armed;
+  int64_t gradient_bytes = 0;
   if (use_distributed()) {
     for (const auto& model : models_) {
       if (!model->synchronizes()) continue;
       model->replicas()->arm(objective);
       armed.push_back(model->replicas().get());
+      for (size_t bytes : model->replicas()->bucket_bytes()) gradient_bytes += static_cast<int64_t>(bytes);
     }
   }
   auto differentiate = [&] {
     objective.backward({}, options.retain_graph ? std::optional<bool>(true) : std::nullopt, options.create_graph);
   };
   if (armed.empty()) return differentiate();
-  group().connection()->explain("the reduction of gradients in backward", differentiate);
+  group().connection()->explain("the reduction of gradients in backward", gradient_bytes, differentiate);
   for (auto* replicas : armed) replicas->after_backward();
 }
 
@@ -205,11 +215,15 @@ void Accelerator::unscale_gradients(const Optimizer& optimizer) {
 }
 
 bool Accelerator::check_trigger() {
-  auto raised = torch::tensor({trigger_ ? 1 : 0}, torch::kInt);
-  group().all_reduce(raised);
-  bool any = raised.item<int>() > 0;
+  bool any = is_true_anywhere(trigger_, group());
   if (any) trigger_ = false;
   return any;
+}
+
+bool Accelerator::preemption_requested() {
+  watch_for_preemption();
+  preempted_ = preempted_ || is_true_anywhere(preemption_noted(), group());
+  return preempted_;
 }
 
 void Accelerator::init_trackers(const std::string& project_name, const tracking::Values& config,

@@ -174,6 +174,12 @@ class Accelerator : public comm::PartialState {
   void set_trigger() { trigger_ = true; }
   bool check_trigger();  // collective
 
+  /// Whether a scheduler has asked a rank to end, with SIGTERM or SIGUSR1. All ranks get the same answer in the same
+  /// call, and it stays true, so a loop that asks once per step can save and leave at the same step everywhere.
+  /// Collective: it sends one number, a tenth of a millisecond. From the first call on these signals no longer end the
+  /// process by themselves, unless the program has handlers of its own, which stay.
+  bool preemption_requested();
+
   // Tracking
 
   /// Starts the trackers of log_with (JSON lines if there are none) for a run of this project and tells them its
@@ -289,6 +295,7 @@ class Accelerator : public comm::PartialState {
   int64_t loss_divisor_;  // the length of the window that the next backward belongs to
   bool trigger_ = false;
   tracking::Trackers trackers_;
+  bool preempted_ = false;
 };
 
 // What follows is the part of the above that depends on the user's types.

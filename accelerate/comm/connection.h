@@ -6,11 +6,14 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
+#include "accelerate/comm/flight_recorder.h"
 #include "accelerate/comm/group.h"
+#include "accelerate/comm/watchdog.h"
 
 namespace accelerate::comm {
 
@@ -40,19 +43,18 @@ class Group::Connection {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Waits for a collective. What goes wrong is an Error that names this rank, the operation and the ranks that were
-  /// missing.
-  void wait(const std::string& operation, const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
+  /// Waits for a collective on `tensor`, which may be undefined. What goes wrong is an Error that names this rank, the
+  /// operation and the ranks that were missing; the last collectives are written to standard error.
+  void wait(const std::string& operation, const at::Tensor& tensor,
+            const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
 
-  /// Calls `work`, in which libtorch talks to the other ranks. When that fails, the Error is as wait()'s; what `work`
-  /// throws for other reasons passes unchanged.
-  void explain(const std::string& operation, const std::function<void()>& work);
+  /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s;
+  /// what `work` throws for other reasons passes unchanged.
+  void explain(const std::string& operation, int64_t bytes, const std::function<void()>& work);
 
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();
-  [[noreturn]] void fail_without(const std::string& operation, std::chrono::steady_clock::time_point begin,
-                                 const std::exception& error);
-  std::string missing_ranks(const std::string& operation);
+  [[noreturn]] void fail_without(int64_t number, const std::exception& error);
 
   c10::intrusive_ptr<c10d::Store> store_;
   c10::intrusive_ptr<c10d::ProcessGroup> process_group_;
@@ -60,7 +62,8 @@ class Group::Connection {
   Transport transport_ = Transport::Gloo;
   int rank_;
   int size_;
-  int64_t num_operations_ = 0;
+  FlightRecorder recorder_;
+  std::optional<Watchdog> watchdog_;
 };
 
 /// Gives the group NCCL for CUDA tensors. Throws Error where libtorch was built without it.

@@ -48,7 +48,7 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
   auto input = torch::empty({kCallNumbers}, torch::kLong);
   std::memcpy(input.mutable_data_ptr(), &mine, sizeof(mine));
   auto output = torch::empty({connection.size() * kCallNumbers}, torch::kLong);
-  connection.wait(name_of(mine.operation),
+  connection.wait(name_of(mine.operation), input,
                   [&] { return connection.process_group()->all_gather_single(output, input); });
   std::vector<Call> calls(connection.size());
   std::memcpy(calls.data(), output.const_data_ptr(), calls.size() * sizeof(Call));
@@ -122,7 +122,7 @@ void Group::all_reduce(at::Tensor& tensor, Reduction reduction) const {
   std::vector<at::Tensor> buffer{plain.is_non_overlapping_and_dense() ? plain : plain.contiguous()};
   c10d::AllreduceOptions options;
   options.reduceOp = c10d_operation(reduction);
-  connection_->wait("reduce", [&] { return connection_->process_group()->allreduce(buffer, options); });
+  connection_->wait("reduce", plain, [&] { return connection_->process_group()->allreduce(buffer, options); });
   if (mean) buffer[0].div_(size_);
   if (!buffer[0].is_same(plain)) plain.copy_(buffer[0]);
 }
@@ -146,7 +146,7 @@ at::Tensor Group::all_gather(const at::Tensor& tensor) const {
   }
   sizes[0] = most * size_;
   auto output = torch::empty(sizes, rows.options());
-  connection_->wait("gather", [&] { return connection_->process_group()->all_gather_single(output, input); });
+  connection_->wait("gather", rows, [&] { return connection_->process_group()->all_gather_single(output, input); });
   if (even) return output;
 
   std::vector<at::Tensor> parts;
@@ -162,7 +162,7 @@ void Group::broadcast(at::Tensor& tensor, int from) const {
   std::vector<at::Tensor> buffer{plain.contiguous()};
   c10d::BroadcastOptions options;
   options.rootRank = from;
-  connection_->wait("broadcast", [&] { return connection_->process_group()->broadcast(buffer, options); });
+  connection_->wait("broadcast", plain, [&] { return connection_->process_group()->broadcast(buffer, options); });
   if (!buffer[0].is_same(plain)) plain.copy_(buffer[0]);
 }
 
@@ -176,7 +176,8 @@ std::vector<std::string> Group::all_gather_bytes(const std::string& bytes) const
   auto input = torch::zeros({most}, torch::kByte);
   input.narrow(0, 0, mine.size(0)).copy_(mine);
   auto output = torch::empty({most * size_}, torch::kByte);
-  connection_->wait("gather_object", [&] { return connection_->process_group()->all_gather_single(output, input); });
+  connection_->wait("gather_object", mine,
+                    [&] { return connection_->process_group()->all_gather_single(output, input); });
   std::vector<std::string> all;
   for (int rank = 0; rank < size_; ++rank) {
     all.emplace_back(static_cast<const char*>(output.const_data_ptr()) + rank * most, calls[rank].sizes[0]);
@@ -194,7 +195,8 @@ std::string Group::broadcast_bytes(std::string bytes, int from) const {
   std::vector<at::Tensor> buffer{torch::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, torch::kByte)};
   c10d::BroadcastOptions options;
   options.rootRank = from;
-  connection_->wait("broadcast_object_list", [&] { return connection_->process_group()->broadcast(buffer, options); });
+  connection_->wait("broadcast_object_list", buffer[0],
+                    [&] { return connection_->process_group()->broadcast(buffer, options); });
   return bytes;
 }
 
@@ -205,7 +207,7 @@ void Group::barrier(const std::string& what) const {
     call.operation = kBarrier;
     exchange_and_compare(*connection_, call);
   }
-  connection_->wait(what, [&] { return connection_->process_group()->barrier(); });
+  connection_->wait(what, {}, [&] { return connection_->process_group()->barrier(); });
 }
 
 }  // namespace accelerate::comm

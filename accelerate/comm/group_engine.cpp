@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <string_view>
-#include <thread>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -18,7 +17,6 @@ namespace accelerate::comm {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Gloo = c10d::ProcessGroupGloo;
 
 c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const std::string& prefix, int rank,
@@ -54,6 +52,7 @@ Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, i
   process_group_->setDefaultBackend(type);
   process_group_->setGroupName("accelerate");
   if (options_.use_nccl) add_nccl_backend(*process_group_, store_, options_.timeout);
+  watchdog_.emplace(store_, rank, size, recorder_);
 }
 
 c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
@@ -76,55 +75,40 @@ c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
   return make_gloo(store_, "gloo", rank_, size_, options_);
 }
 
-void Group::Connection::wait(const std::string& operation,
+void Group::Connection::wait(const std::string& operation, const at::Tensor& tensor,
                              const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
-  ++num_operations_;
-  auto begin = Clock::now();
+  auto number = recorder_.begin(operation, tensor);
   try {
     start()->wait();
   } catch (const std::exception& error) {
-    fail_without(operation, begin, error);
+    fail_without(number, error);
   }
+  recorder_.end(number, Collective::State::Done);
 }
 
-void Group::Connection::explain(const std::string& operation, const std::function<void()>& work) {
-  ++num_operations_;
-  auto begin = Clock::now();
+void Group::Connection::explain(const std::string& operation, int64_t bytes, const std::function<void()>& work) {
+  auto number = recorder_.begin(operation, bytes);
   try {
     work();
   } catch (const std::exception& error) {
-    if (!is_from_transport(error)) throw;
-    fail_without(operation, begin, error);
+    if (is_from_transport(error)) fail_without(number, error);
+    recorder_.end(number, Collective::State::Failed);
+    throw;
   }
+  recorder_.end(number, Collective::State::Done);
 }
 
-void Group::Connection::fail_without(const std::string& operation, Clock::time_point begin,
-                                     const std::exception& error) {
-  std::chrono::duration<double> elapsed = Clock::now() - begin;
-  // Shared memory knows who was missing; others have to be asked.
-  bool knows = dynamic_cast<const shared_memory::PeerError*>(&error) != nullptr;
-  fail("rank ", rank_, " of ", size_, ": ", operation, " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
-       knows ? "" : missing_ranks(operation), message_of(error));
-}
-
-std::string Group::Connection::missing_ranks(const std::string& operation) {
-  // A rank that is alive and waits for the same operation fails as we do and says so here; who does not, was not there.
-  try {
-    auto key = [&](int rank) { return "failed/" + std::to_string(num_operations_) + "/" + std::to_string(rank); };
-    store_->set(key(rank_), std::vector<uint8_t>(operation.begin(), operation.end()));
-    std::string missing;
-    auto deadline = Clock::now() + std::chrono::seconds(1);
-    for (int rank = 0; rank < size_; ++rank) {
-      while (!store_->check({key(rank)}) && Clock::now() < deadline) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      }
-      if (!store_->check({key(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
-    }
-    if (!missing.empty()) return "these ranks did not take part: " + missing + ". ";
-  } catch (const std::exception&) {
-    return "rank 0, which hosts the job's store, is gone. ";
-  }
-  return "";
+void Group::Connection::fail_without(int64_t number, const std::exception& error) {
+  recorder_.end(number, Collective::State::Failed);
+  auto collective = recorder_.find(number);
+  auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
+  // Shared memory knows at once when a process has ended. Who lives and does not come has to be asked about.
+  bool by_memory = dynamic_cast<const shared_memory::PeerError*>(&error) != nullptr;
+  auto missing = by_memory && elapsed < options_.timeout / 2 ? "" : watchdog_->missing_ranks(number);
+  watchdog_->write_report();
+  auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));
+  fail("rank ", rank_, " of ", size_, ": ", describe(collective), " failed after ",
+       std::round(elapsed.count() * 10) / 10, " s; ", reason);
 }
 
 }  // namespace accelerate::comm

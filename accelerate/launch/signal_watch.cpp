@@ -2,10 +2,12 @@
 
 namespace accelerate::launch {
 
+bool asks_to_stop(int number) { return number != 0 && number != SIGUSR1 && number != SIGUSR2; }
+
 SignalWatch::SignalWatch() {
   sigemptyset(&watched_);
   sigaddset(&watched_, SIGCHLD);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
     struct sigaction action{};
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&watched_, number);

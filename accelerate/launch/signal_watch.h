@@ -8,8 +8,11 @@
 
 namespace accelerate::launch {
 
-/// While it lives, ends of children and requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) are held back for `wait`.
-/// Those that were ignored before, as under nohup, stay ignored.
+/// Whether the signal asks a job to stop. The other ones that are watched, SIGUSR1 and SIGUSR2, are for the ranks.
+bool asks_to_stop(int number);
+
+/// While it lives, ends of children, requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) and signals for the ranks are
+/// held back for `wait`. Those that were ignored before, as under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();
@@ -17,7 +20,7 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch();
 
-  /// The next request to stop, or 0 when a child ended or the time is up.
+  /// The next signal, or 0 when a child ended or the time is up.
   int wait(std::chrono::milliseconds limit);
 
   /// The mask from before, for programs to start with.

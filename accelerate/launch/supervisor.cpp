@@ -38,7 +38,7 @@ void stop(std::vector<Rank>& ranks, SignalWatch& signals, int number, millisecon
   send_signal(ranks, number);
   auto until = Clock::now() + patience;
   while (!all_ended(ranks) && Clock::now() < until) {
-    if (signals.wait(time_until(until)) != 0) break;
+    if (asks_to_stop(signals.wait(time_until(until)))) break;
   }
   send_signal(ranks, SIGKILL);
   while (!all_ended(ranks)) signals.wait(milliseconds(1000));
@@ -80,7 +80,9 @@ class FailureLog {
 
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience) {
   while (!all_ended(ranks) && !any_failed(ranks)) {
-    if (int number = signals.wait(milliseconds(1000)); number != 0) {
+    int number = signals.wait(milliseconds(1000));
+    if (number != 0 && !asks_to_stop(number)) send_signal(ranks, number);
+    if (asks_to_stop(number)) {
       stop(ranks, signals, number, patience.on_request);
       return {.exit_code = 128 + number, .stopped_by = number};
     }

@@ -33,8 +33,8 @@ struct Patience {
 };
 
 /// Waits until all ranks have ended. When one fails, the others get SIGTERM, and later SIGKILL. A signal to stop is
-/// passed on to every rank at once; a second one kills them. Afterwards no process of the ranks' groups runs any more,
-/// unless all succeeded.
+/// passed on to every rank at once; a second one kills them. SIGUSR1 and SIGUSR2 are passed on, and that is all.
+/// Afterwards no process of the ranks' groups runs any more, unless all succeeded.
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {});
 
 }  // namespace accelerate::launch

@@ -55,6 +55,7 @@ class Replicas::Impl {
     auto trainable = without_frozen(parameters_);
     if (trainable.empty()) return;
     num_trainable_ = trainable.size();
+    for (const auto& parameter : trainable) gradient_bytes_ += static_cast<int64_t>(parameter.tensor.nbytes());
     // Before the Reducer, so that a gradient it cannot take is refused first.
     arrivals_.emplace(trainable, [this] { on_first_gradient(); });
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
@@ -98,7 +99,7 @@ class Replicas::Impl {
       bool all_expected = !kwargs_.find_unused_parameters && !kwargs_.static_graph;
       if (all_expected && arrivals_->count() < num_trainable_) fail_unused();
       join_->announce(Join::Event::Gradients, join_index_);
-      reducer_->reduce_now(/*contribute=*/true);
+      reduce_now(/*contribute=*/true);
     } else if (reducer_->is_unfinished()) {
       reducer_->abandon();
       fail_unused();
@@ -111,7 +112,7 @@ class Replicas::Impl {
   }
 
   void shadow_gradients() {
-    if (reducer_) reducer_->reduce_now(/*contribute=*/false);
+    if (reducer_) reduce_now(/*contribute=*/false);
   }
 
   void copy_buffers_from(int rank) { copy_from(rank, {&buffers_}); }
@@ -124,6 +125,11 @@ class Replicas::Impl {
   std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
 
  private:
+  void reduce_now(bool contribute) {
+    group_.connection()->explain("the reduction of gradients", gradient_bytes_,
+                                 [&] { reducer_->reduce_now(contribute); });
+  }
+
   void on_first_gradient() {
     if (!kwargs_.static_graph || join_ || reduced_once_) return;
     // In its first step the Reducer only counts what a static graph brings, and reduces when backward is through.
@@ -150,16 +156,17 @@ class Replicas::Impl {
   /// backward reject a graph built before, in which a buffer was saved.
   void copy_from(int rank, std::initializer_list<const std::vector<NamedTensor>*> lists) {
     std::vector<at::Tensor> tensors;
+    int64_t bytes = 0;
     for (const auto* list : lists) {
-      for (const auto& named : *list) tensors.emplace_back(named.tensor.variable_data());
+      for (const auto& named : *list) {
+        tensors.emplace_back(named.tensor.variable_data());
+        bytes += static_cast<int64_t>(named.tensor.nbytes());
+      }
     }
     if (tensors.empty()) return;
-    try {
+    group_.connection()->explain("taking over the model of rank " + std::to_string(rank), bytes, [&] {
       c10d::broadcast_coalesced(group_.connection()->process_group(), tensors, kBroadcastBytes, rank);
-    } catch (const c10::Error& error) {
-      fail("rank ", group_.rank(), ": taking over the model of rank ", rank,
-           " failed: ", error.what_without_backtrace());
-    }
+    });
   }
 
   comm::Group group_;
@@ -167,6 +174,7 @@ class Replicas::Impl {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
   size_t num_trainable_ = 0;
+  int64_t gradient_bytes_ = 0;
   std::optional<Arrivals> arrivals_;
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;

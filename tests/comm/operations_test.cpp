@@ -134,8 +134,7 @@ TEST_CASE("a rank that does not come is named when the time is up") {
     PartialState state({.timeout = std::chrono::seconds(2)});
     if (everyone.rank() == 0) {
       CHECK_THROWS_WITH_AS(state.group().barrier("the end of the epoch"),
-                           doctest::Contains("the end of the epoch failed after 2 s; these ranks did not take part: 1"),
-                           Error);
+                           doctest::Contains(" s; these ranks did not take part: 1 (pid "), Error);
     }
     everyone.barrier();
   });

@@ -275,7 +275,7 @@ TEST_CASE("a rank that is killed is named by the others at once") {
   CHECK_THROWS_WITH_AS(tests::run_ranks(3, body), doctest::Contains("rank 1 of 3 failed"), Error);
   for (auto rank : {"0", "2"}) {
     auto message = directory.read(rank);
-    CHECK_MESSAGE(message.find("the end of the epoch failed after 0") != std::string::npos, message);
+    CHECK_MESSAGE(message.find("the end of the epoch #2 failed after 0") != std::string::npos, message);
     CHECK_MESSAGE(message.find("the process of rank 1 has ended") != std::string::npos, message);
   }
 }

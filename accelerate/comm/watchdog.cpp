@@ -1,0 +1,165 @@
+#include "accelerate/comm/watchdog.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <future>
+#include <iomanip>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include "accelerate/base/quiet_thread.h"
+
+namespace accelerate::comm {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kInterval = std::chrono::seconds(1);
+
+/// How long ranks in which a collective has failed wait for others to say the same. Ranks notice a loss together: the
+/// first one's broken connections wake the rest.
+constexpr auto kSettling = std::chrono::milliseconds(500);
+constexpr auto kPatienceWithStore = std::chrono::milliseconds(900);
+
+std::atomic<int64_t> num_report_requests = 0;
+std::atomic<int64_t> num_reports_answered = 0;
+static_assert(std::atomic<int64_t>::is_always_lock_free);  // a handler writes it
+
+void watch_for_report_requests() {
+  struct sigaction action{};
+  sigaction(SIGUSR2, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) { ++num_report_requests; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, nullptr);
+}
+
+/// Held while a heartbeat is sent. At the end of the process it is taken for good: a thread that talks to the store
+/// while libtorch's static objects go would crash.
+std::timed_mutex& sending() {
+  static auto* mutex = [] {
+    std::atexit([] { (void)sending().try_lock_for(kInterval); });
+    return new std::timed_mutex;
+  }();
+  return *mutex;
+}
+
+std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
+
+std::string text_of(c10d::Store& store, const std::string& key) {
+  auto bytes = store.get(key);
+  return {bytes.begin(), bytes.end()};
+}
+
+/// A rank that is alive and waits for the same collective fails as we do and says so here; who does not, was not there.
+std::string ask_store(c10d::Store& store, int rank, int size, int64_t number) {
+  auto key = [&](int other) { return "failed/" + std::to_string(number) + "/" + std::to_string(other); };
+  store.set(key(rank), std::vector<uint8_t>{'x'});
+  auto deadline = Clock::now() + kSettling;
+  std::string missing;
+  for (int other = 0; other < size; ++other) {
+    while (!store.check({key(other)}) && Clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    if (store.check({key(other)})) continue;
+    auto heartbeat = Heartbeat::from_text(text_of(store, beat_key(other)));
+    missing +=
+        (missing.empty() ? "" : ", ") + std::to_string(other) + " (" + describe(heartbeat, unix_milliseconds()) + ")";
+  }
+  return missing.empty() ? "" : "these ranks did not take part: " + missing;
+}
+
+}  // namespace
+
+Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder)
+    : store_(std::move(store)), rank_(rank), size_(size), recorder_(recorder) {
+  send_heartbeat();
+  std::vector<std::string> all;
+  for (int other = 0; other < size; ++other) all.push_back(beat_key(other));
+  store_->wait(all);
+  main_process_ = Heartbeat::from_text(text_of(*store_, beat_key(0)));
+  watch_for_report_requests();
+  thread_ = quiet_thread([this] { live(); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  ending_changed_.notify_one();
+  thread_.join();
+}
+
+void Watchdog::send_heartbeat() {
+  auto text = Heartbeat::now(recorder_).to_text();
+  std::lock_guard lock(sending());
+  store_->set(beat_key(rank_), std::vector<uint8_t>(text.begin(), text.end()));
+}
+
+void Watchdog::live() {
+  auto main_process_runs = [&] { return kill(main_process_.pid, 0) == 0; };
+  const bool main_process_is_near = main_process_.host == Heartbeat::now(recorder_).host && main_process_runs();
+  bool store_answers = true;
+  std::unique_lock lock(mutex_);
+  while (!ending_changed_.wait_for(lock, kInterval, [&] { return ending_; })) {
+    int64_t requests = num_report_requests;
+    if (num_reports_answered.exchange(requests) < requests) write_report();
+    // A job may end on rank 0 first. libtorch fills a page of standard error when it sends to a store that is gone.
+    if (main_process_is_near && !main_process_runs()) store_answers = false;
+    try {
+      if (store_answers) send_heartbeat();
+    } catch (const std::exception&) {
+      store_answers = false;
+    }
+  }
+}
+
+void Watchdog::write_report() const {
+  std::ostringstream text;
+  text << "rank " << rank_ << " of " << size_ << ": the last collectives, the newest at the end:\n"
+       << recorder_.report();
+  auto block = text.str();
+  [[maybe_unused]] auto written = ::write(STDERR_FILENO, block.data(), block.size());
+}
+
+std::string Watchdog::store_is_silent(const char* how) const {
+  std::string text = "these ranks did not take part: 0 (pid " + std::to_string(main_process_.pid) + " on " +
+                     main_process_.host + ", which hosts the job's store, " + how;
+  auto history = recorder_.history();
+  for (auto collective = history.rbegin(); collective != history.rend(); ++collective) {
+    if (collective->state != Collective::State::Done) continue;
+    std::ostringstream seen;
+    auto age = std::chrono::duration<double>(Clock::now() - collective->end).count();
+    seen << "; last seen " << std::fixed << std::setprecision(1) << age << " s ago in " << describe(*collective);
+    return text + seen.str() + ")";
+  }
+  return text + ")";
+}
+
+std::string Watchdog::missing_ranks(int64_t number) const {
+  auto answer = std::make_shared<std::promise<std::string>>();
+  auto question = [answer, store = store_, rank = rank_, size = size_, number] {
+    try {
+      answer->set_value(ask_store(*store, rank, size, number));
+    } catch (...) {
+      answer->set_exception(std::current_exception());
+    }
+  };
+  auto found = answer->get_future();
+  // On its own: a store whose process is stopped keeps whoever asks it for ever.
+  quiet_thread(question).detach();
+  if (found.wait_for(kPatienceWithStore) != std::future_status::ready) return store_is_silent("does not answer");
+  try {
+    return found.get();
+  } catch (const std::exception&) {
+    return store_is_silent("is gone");
+  }
+}
+
+}  // namespace accelerate::comm

@@ -1,0 +1,118 @@
+// Ranks that are stopped, and what the others say about them.
+
+#include "accelerate/comm/watchdog.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <torch/torch.h>
+#include <unistd.h>
+
+#include "accelerate/comm/partial_state.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/rank_test.h"
+
+using namespace accelerate;
+using namespace accelerate::comm;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kTimeout = 2s;
+
+std::vector<pid_t> pids_of(const Group& group) {
+  auto gathered = group.all_gather(torch::tensor({static_cast<int64_t>(getpid())}));
+  return {gathered.data_ptr<int64_t>(), gathered.data_ptr<int64_t>() + group.size()};
+}
+
+/// Stops `victim` before a collective. The others have to name it in time; then it goes on, to end as they do.
+void check_that_stopped_rank_is_named(int num_processes, int victim) {
+  tests::run_ranks(num_processes, [&](Group&) {
+    PartialState::reset();
+    PartialState state({.timeout = kTimeout});
+    const auto& group = state.group();
+    auto pids = pids_of(group);
+    usleep(1'100'000);  // a heartbeat that tells of the gather
+    if (group.rank() == victim) raise(SIGSTOP);
+    auto tensor = torch::ones({4, 2});
+    auto begin = Clock::now();
+    std::string text;
+    auto report = tests::captured_stderr([&] {
+      try {
+        group.all_reduce(tensor);
+      } catch (const Error& error) {
+        text = error.what();
+      }
+    });
+    auto took = Clock::now() - begin;
+    int waker = victim == 0 ? 1 : 0;
+    if (group.rank() == waker) {
+      usleep(300'000);  // the other survivors are to decide by themselves
+      kill(pids[victim], SIGCONT);
+    }
+    if (group.rank() == victim) return;
+    CHECK(took < kTimeout + 1s);
+    auto who = "s; these ranks did not take part: " + std::to_string(victim) + " (pid " + std::to_string(pids[victim]);
+    CHECK_MESSAGE(text.find("reduce #3 (Float [4, 2]) failed after ") != std::string::npos, text);
+    CHECK_MESSAGE(text.find(who) != std::string::npos, text);
+    CHECK_MESSAGE(text.find("last seen ") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("gather #2 (Long [1])") != std::string::npos, text);
+    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  gather #1") != std::string::npos,
+                  report);
+    CHECK_MESSAGE(report.find("reduce #3 (Float [4, 2]), 32 bytes: failed after ") != std::string::npos, report);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a stopped rank is named within the timeout and a second, on two ranks and on four") {
+  check_that_stopped_rank_is_named(2, 1);
+  check_that_stopped_rank_is_named(4, 2);
+}
+
+TEST_CASE("the rank that hosts the store is named too when it is stopped") {
+  check_that_stopped_rank_is_named(2, 0);
+  check_that_stopped_rank_is_named(4, 0);
+}
+
+TEST_CASE("SIGUSR2 makes a rank tell its last collectives, and it goes on") {
+  tests::run_ranks(2, [](Group& group) {
+    group.barrier("the first");
+    auto report = tests::captured_stderr([] {
+      raise(SIGUSR2);
+      usleep(4'000'000);  // a second would do on a machine that has nothing else to do
+    });
+    auto head = "rank " + std::to_string(group.rank()) + " of 2: the last collectives, the newest at the end:\n";
+    CHECK_MESSAGE(report.find(head + "  the first #1: took ") != std::string::npos, report);
+    group.barrier();
+  });
+}
+
+TEST_CASE("a handler for SIGUSR2 that the program has set itself stays") {
+  tests::run_ranks(2, [](Group& group) {
+    static volatile sig_atomic_t caught = 0;
+    signal(SIGUSR2, [](int) { caught = 1; });
+    PartialState::reset();
+    PartialState state;
+    auto report = tests::captured_stderr([] {
+      raise(SIGUSR2);
+      usleep(1'500'000);
+    });
+    CHECK(caught == 1);
+    CHECK(report == "");
+    state.wait_for_everyone();
+  });
+}
+
+TEST_CASE("a rank that outlives the one with the store says nothing about it") {
+  auto text = tests::captured_stderr([] {
+    auto outlive = [](Group& group) {
+      if (group.rank() == 0) _exit(0);
+      signal(SIGTERM, SIG_IGN);  // three seconds until it is killed
+      while (true) pause();
+    };
+    CHECK_THROWS_WITH_AS(ranks::run_ranks(2, outlive), doctest::Contains("rank 0 of 2 failed: ended with exit code 0"),
+                         Error);
+  });
+  CHECK(text == "");
+}
