@@ -42,6 +42,26 @@ case $way in
     outside_of_clone "$moved/lib/libaccelerate.so" "$moved/lib/libtransformers.so" "$moved/bin/accelerate"
     "$moved/bin/accelerate" --help >/dev/null
     ;;
+  command)
+    # What the command needs beside itself is found where the installation is now.
+    moved=$(cat "$area/moved_to")
+    export HF_HOME=$work/no_configuration
+    for link in accelerate-config accelerate-estimate-memory accelerate-launch accelerate-merge-weights; do
+      [[ $(readlink "$moved/bin/$link") == accelerate ]] || fail "$link is not a link to the command beside it"
+      [[ $("$moved/bin/$link" --help) == *"${link/-/ }"* ]] || fail "$link is not the command of its name"
+    done
+    for page in accelerate accelerate-launch accelerate-test; do
+      grep -q '^\.TH' "$moved/share/man/man1/$page.1" || fail "the manual page $page.1 is missing"
+    done
+    grep -qF '{prefix}' "$moved/lib/accelerate/program.json" || fail "program.json does not move with the installation"
+    outside_of_clone "$moved/libexec/accelerate/accelerate-conformance"
+    "$moved/bin/accelerate" test --num_processes 2
+    if [[ -n ${ACCELERATE_TEST_FULL:-} ]]; then
+      XDG_CACHE_HOME=$work/cache runs "$moved/bin/accelerate" launch -n 2 "$clone/examples/consumer/train.cpp"
+    else
+      echo "short form: 'make test-full' also compiles a C++ file with the installed command"
+    fi
+    ;;
   find_package)
     moved=$(cat "$area/moved_to")
     build_consumer -DCMAKE_PREFIX_PATH="$moved"
