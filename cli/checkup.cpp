@@ -10,12 +10,12 @@
 #include <fstream>
 #include <set>
 
+#include "accelerate/base/byte_size.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/port.h"
-#include "cli/byte_size.h"
 #include "cli/machine.h"
 
 namespace accelerate::cli {

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <iostream>
 
+#include "accelerate/base/byte_size.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/keys.h"
-#include "cli/byte_size.h"
 #include "cli/machine.h"
 #include "cli/parse_arguments.h"
 

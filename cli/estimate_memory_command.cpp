@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/byte_size.h"
+#include "accelerate/base/byte_size.h"
 #include "cli/command_line.h"
 #include "cli/model_tensors.h"
 #include "cli/parse_arguments.h"

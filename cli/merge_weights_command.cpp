@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/base/byte_size.h"
 #include "accelerate/formats/safetensors_shards.h"
-#include "cli/byte_size.h"
 #include "cli/command_line.h"
 #include "cli/parse_arguments.h"
 
@@ -94,6 +94,14 @@ std::vector<fs::path> write_shards(const std::vector<std::vector<ShardEntry>>& g
   return files;
 }
 
+uint64_t shard_bytes(const MergeOptions& options) {
+  try {
+    return parse_bytes(options.max_shard_size);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 std::vector<fs::path> write_model(const MergeOptions& options, const std::vector<SafetensorsShard>& shards) {
   auto tensors = tensors_of(shards);
   auto metadata = metadata_of(shards);
@@ -105,7 +113,7 @@ std::vector<fs::path> write_model(const MergeOptions& options, const std::vector
     formats::write_safetensors(file, tensors, metadata);
     return {file};
   }
-  auto max_bytes = parse_bytes(options.max_shard_size);
+  auto max_bytes = shard_bytes(options);
   if (to_file) throw UsageError("--max_shard_size makes several files; name a directory instead of " + options.output);
   fs::create_directories(output);
   check_apart(output, shards);

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/byte_size.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/formats/safetensors_shards.h"
-#include "cli/byte_size.h"
 #include "cli/model_tensors.h"
 #include "cli/table.h"
 #include "tests/cli/command_run.h"

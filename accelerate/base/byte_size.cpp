@@ -1,13 +1,13 @@
-#include "cli/byte_size.h"
+#include "accelerate/base/byte_size.h"
 
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <regex>
 
-#include "cli/command_line.h"
+#include "accelerate/base/error.h"
 
-namespace accelerate::cli {
+namespace accelerate {
 
 std::string format_bytes(double bytes) {
   if (bytes < 1024 && bytes == std::floor(bytes)) return std::to_string(static_cast<int64_t>(bytes)) + " bytes";
@@ -37,7 +37,7 @@ uint64_t parse_bytes(const std::string& text) {
     double bytes = found == kUnits.end() ? 0 : std::stod(match[1]) * found->second;
     if (bytes >= 1 && bytes < 1e18) return static_cast<uint64_t>(bytes);
   }
-  throw UsageError("'" + text + "' is no size; write 500MB, 5GB or 5GiB");
+  fail("'", text, "' is no size; write 500MB, 5GB or 5GiB");
 }
 
-}  // namespace accelerate::cli
+}  // namespace accelerate
