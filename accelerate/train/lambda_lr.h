@@ -10,6 +10,7 @@
 #include <torch/optim/schedulers/lr_scheduler.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/train/lr_scheduler_state.h"
 
 namespace accelerate::train {
 
@@ -36,6 +37,30 @@ class LambdaLR final : public torch::optim::LRScheduler {
   int64_t last_epoch() const { return step_count_ - 1; }
 
   std::vector<double> get_last_lr() const { return get_current_lrs(); }
+
+  /// The keys of Python's state_dict.
+  tensors::TorchValue state_dict() const {
+    auto state = lr_scheduler_state_dict(*this);
+    auto& entries = state.entries();
+    entries.emplace(entries.begin(), "base_lrs", tensors::TorchValue::list({initial_lrs_.begin(), initial_lrs_.end()}));
+    // Python keeps the attributes of callable objects here; a plain function has none.
+    entries.emplace_back("lr_lambdas", tensors::TorchValue::list(tensors::TorchValue::Items(factors_.size())));
+    return state;
+  }
+
+  /// Goes on from `state`; the current learning rates are part of the optimizer's. Throws Error, and changes nothing,
+  /// when it is the state of another kind or of another number of groups.
+  void load_state_dict(const tensors::TorchValue& state) {
+    const auto& base_lrs = state.at("base_lrs").items();
+    if (base_lrs.size() != initial_lrs_.size()) {
+      fail("LambdaLR: the state has 'base_lrs' for ", base_lrs.size(), " groups of parameters; the optimizer has ",
+           initial_lrs_.size());
+    }
+    std::vector<double> initial_lrs;
+    for (const auto& lr : base_lrs) initial_lrs.push_back(lr.number());
+    load_lr_scheduler_state(*this, state);
+    initial_lrs_ = std::move(initial_lrs);
+  }
 
  private:
   std::vector<double> get_lrs() override {

@@ -4,6 +4,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/optimizer_state.h"
+#include "accelerate/train/optimizer_state_dict.h"
 
 namespace accelerate::train {
 
@@ -14,6 +15,7 @@ Optimizer::Optimizer(torch::optim::Optimizer& optimizer, std::shared_ptr<Gradien
   shared_->gradient_state = std::move(gradient_state);
   shared_->scaler = std::move(scaler);
   shared_->strategy = choose_step_strategy(optimizer, options.fused);
+  shared_->fused = options.fused;
   move_state_to_parameters(optimizer);
 }
 
@@ -58,6 +60,12 @@ void Optimizer::zero_grad(bool set_to_none) {
       gradient.zero_();
     }
   }
+}
+
+tensors::TorchValue Optimizer::state_dict() const { return optimizer_state_dict(*shared_->optimizer, shared_->fused); }
+
+std::function<void()> Optimizer::checked_state(const tensors::TorchValue& state) const {
+  return checked_optimizer_state(*shared_->optimizer, state);
 }
 
 }  // namespace accelerate::train

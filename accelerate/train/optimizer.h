@@ -3,12 +3,14 @@
 // The prepared optimizer: it steps when a window of gradient accumulation ends, in the fastest way there is, and leaves
 // out the steps whose fp16 gradients overflowed.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include <torch/optim/optimizer.h>
 
 #include "accelerate/precision/grad_scaler.h"
+#include "accelerate/tensors/torch_file.h"
 #include "accelerate/train/gradient_state.h"
 #include "accelerate/train/optimizer_step.h"
 
@@ -18,8 +20,7 @@ struct OptimizerOptions {
   bool fused = true;  // one kernel for all parameters, Python's `fused=True`; off, the arithmetic of Python's default
 };
 
-/// A handle on a torch optimizer; copies refer to the same one. Options, state, saving and loading are torch's own,
-/// reached by `->`.
+/// A handle on a torch optimizer; copies refer to the same one. Options and state are torch's own, reached by `->`.
 class Optimizer {
  public:
   /// Borrows `optimizer`, which has to outlive the handle. Its state moves to the devices of its parameters.
@@ -53,6 +54,16 @@ class Optimizer {
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() const { return shared_->optimizer->param_groups(); }
   auto& state() const { return shared_->optimizer->state(); }
 
+  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h.
+  tensors::TorchValue state_dict() const;
+
+  /// Checks that `state` fits and returns what puts it there; nothing changes before. Throws Error when it does not
+  /// fit.
+  [[nodiscard]] std::function<void()> checked_state(const tensors::TorchValue& state) const;
+
+  /// Takes over `state`. Throws Error, and changes nothing, when it does not fit.
+  void load_state_dict(const tensors::TorchValue& state) { checked_state(state)(); }
+
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
 
@@ -65,6 +76,7 @@ class Optimizer {
     std::shared_ptr<GradientState> gradient_state;
     std::shared_ptr<precision::GradScaler> scaler;
     std::unique_ptr<StepStrategy> strategy;
+    bool fused = true;
     bool step_was_skipped = false;
   };
 

@@ -14,13 +14,16 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/gradient_state.h"
+#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler_state.h"
 #include "accelerate/train/optimizer.h"
 
 namespace accelerate::train {
 
 /// Anything that can be stepped: torch::optim::LRScheduler and its children, torch's ReduceLROnPlateauScheduler (by a
 /// metric), or a class of your own. Where it has `total_steps()` and `step_count()`, which starts at 1 as Python's, it
-/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that.
+/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that. To be part of a checkpoint, a
+/// class of your own has `state_dict()`, which gives a TorchValue, and `load_state_dict(state)`.
 template <class S>
 concept SchedulerLike = requires(S& scheduler) { scheduler.step(); } || requires(S& scheduler) { scheduler.step(0.0); };
 
@@ -53,6 +56,12 @@ class Scheduler {
   /// The current learning rate of each group of parameters.
   std::vector<double> get_last_lr() const;
 
+  /// What a checkpoint keeps. Throws Error for a scheduler that has no state_dict and is not libtorch's LRScheduler.
+  tensors::TorchValue state_dict() const { return target_->state_dict(); }
+
+  /// Goes on from `state`.
+  void load_state_dict(const tensors::TorchValue& state) { target_->load_state_dict(state); }
+
  private:
   class Target {
    public:
@@ -60,6 +69,8 @@ class Scheduler {
     virtual void step(std::optional<double> metric) = 0;
     virtual bool finished() const = 0;
     virtual std::optional<std::vector<double>> get_last_lr() const = 0;
+    virtual tensors::TorchValue state_dict() const = 0;
+    virtual void load_state_dict(const tensors::TorchValue& state) = 0;
   };
   template <class S>
   class TargetOf;
@@ -101,7 +112,35 @@ class Scheduler::TargetOf final : public Target {
     return std::nullopt;
   }
 
+  tensors::TorchValue state_dict() const override {
+    if constexpr (requires { tensors::TorchValue(scheduler_->state_dict()); }) {
+      return scheduler_->state_dict();
+    } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
+      if (auto* lambda_lr = dynamic_cast<const LambdaLR*>(scheduler_.get())) return lambda_lr->state_dict();
+      return lr_scheduler_state_dict(*scheduler_);
+    } else {
+      fail_without_state();
+    }
+  }
+
+  void load_state_dict(const tensors::TorchValue& state) override {
+    if constexpr (requires { scheduler_->load_state_dict(state); }) {
+      scheduler_->load_state_dict(state);
+    } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
+      if (auto* lambda_lr = dynamic_cast<LambdaLR*>(scheduler_.get())) return lambda_lr->load_state_dict(state);
+      load_lr_scheduler_state(*scheduler_, state);
+    } else {
+      fail_without_state();
+    }
+  }
+
  private:
+  [[noreturn]] static void fail_without_state() {
+    fail(
+        "this scheduler cannot be part of a checkpoint: it has no state_dict() and load_state_dict(). Give it both, or "
+        "use accelerate::LambdaLR, torch::optim::StepLR or transformers::get_scheduler");
+  }
+
   std::shared_ptr<S> scheduler_;
 };
 

@@ -127,12 +127,13 @@ void GreedyLR::for_each_field(Self& self, Visit&& visit) {
 }
 
 ScheduleState GreedyLR::state_dict() const {
-  ScheduleState state{{"_last_lr", learning_rates()}};
+  auto state = ScheduleState::dict({{"_last_lr", list_of(learning_rates())}});
   for_each_field(*this, writer(state));
   if (options_.smooth) {
-    state["_streaming_avg"] = ScheduleState{{"window_size", options_.window_size},
-                                            {"values", std::vector<double>(window_.begin(), window_.end())},
-                                            {"sum", window_sum_}};
+    write_state(state, "_streaming_avg",
+                ScheduleState::dict({{"window_size", options_.window_size},
+                                     {"values", list_of({window_.begin(), window_.end()})},
+                                     {"sum", window_sum_}}));
   }
   return state;
 }
@@ -144,8 +145,7 @@ void GreedyLR::load_state_dict(const ScheduleState& state) {
   window_.clear();
   window_sum_ = 0;
   if (options_.smooth) {
-    ScheduleState average;
-    read_state(state, "_streaming_avg", average);
+    const auto& average = find_state(state, "_streaming_avg");
     read_state(average, "sum", window_sum_);
     const auto values = read_numbers(average, "values");
     window_.assign(values.begin(), values.end());

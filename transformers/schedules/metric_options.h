@@ -53,7 +53,7 @@ void for_each_option(Options& options, Visit&& visit) {
 
 /// For a visit of fields: copies each into `state`.
 inline auto writer(ScheduleState& state) {
-  return [&](const char* key, const auto& value) { state[key] = value; };
+  return [&](const char* key, const auto& value) { write_state(state, key, value); };
 }
 
 /// For a visit of fields: sets each from `state`.

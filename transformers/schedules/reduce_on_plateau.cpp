@@ -43,12 +43,13 @@ void ReduceLROnPlateau::for_each_field(Self& self, Visit&& visit) {
 }
 
 ScheduleState ReduceLROnPlateau::state_dict() const {
-  ScheduleState state{{"_last_lr", learning_rates()}, {"mode_worse", options_.improvement.worst()}};
+  auto state =
+      ScheduleState::dict({{"_last_lr", list_of(learning_rates())}, {"mode_worse", options_.improvement.worst()}});
   for_each_field(*this, writer(state));
   // What Python gives to groups that are added later: the bound, where there is a single one.
   const auto& bounds = options_.min_lrs;
   const bool single = std::equal(bounds.begin() + 1, bounds.end(), bounds.begin());
-  state["default_min_lr"] = single ? StateValue(bounds.front()) : StateValue();
+  write_state(state, "default_min_lr", single ? ScheduleState(bounds.front()) : ScheduleState());
   return state;
 }
 

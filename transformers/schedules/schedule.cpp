@@ -42,14 +42,14 @@ void LambdaSchedule::apply() {
 }
 
 ScheduleState LambdaSchedule::state_dict() const {
-  return {{"base_lrs", base_lrs_},
-          {"last_epoch", last_epoch_},
-          {"_step_count", last_epoch_ + 1},
-          {"_is_initial", false},
-          {"_get_lr_called_within_step", false},
-          {"_last_lr", learning_rates()},
-          // Python keeps the attributes of callable objects here; a plain function has none.
-          {"lr_lambdas", StateValue::List(base_lrs_.size())}};
+  return ScheduleState::dict({{"base_lrs", list_of(base_lrs_)},
+                              {"last_epoch", last_epoch_},
+                              {"_step_count", last_epoch_ + 1},
+                              {"_is_initial", false},
+                              {"_get_lr_called_within_step", false},
+                              {"_last_lr", list_of(learning_rates())},
+                              // Python keeps the attributes of callable objects here; a plain function has none.
+                              {"lr_lambdas", ScheduleState::list(ScheduleState::Items(base_lrs_.size()))}});
 }
 
 void LambdaSchedule::load_state_dict(const ScheduleState& state) {

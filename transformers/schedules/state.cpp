@@ -6,45 +6,50 @@ namespace transformers::schedules {
 
 namespace {
 
-const StateValue& find(const ScheduleState& state, std::string_view key) {
-  auto item = state.find(key);
-  if (item != state.end()) return item->second;
-  accelerate::fail("the state of the schedule has no '", key, "'; it belongs to another kind of schedule");
-}
-
-template <class T>
-void read_as(const ScheduleState& state, std::string_view key, const char* kind, T& target) {
-  const T* value = std::get_if<T>(&find(state, key).value());
-  if (!value) accelerate::fail("the state of the schedule: '", key, "' should be ", kind);
-  target = *value;
-}
-
-double number(const StateValue& value, std::string_view key) {
-  if (auto real = std::get_if<double>(&value.value())) return *real;
-  if (auto whole = std::get_if<int64_t>(&value.value())) return static_cast<double>(*whole);
-  accelerate::fail("the state of the schedule: '", key, "' should be made of numbers");
+/// What `read` makes of the value called `key`; an Error of it says which value that is.
+template <class Read>
+auto value_of(const ScheduleState& state, std::string_view key, Read&& read) {
+  const auto& value = find_state(state, key);
+  try {
+    return read(value);
+  } catch (const accelerate::Error& error) {
+    accelerate::fail("the state of the schedule: '", key, "': ", error.what());
+  }
 }
 
 }  // namespace
 
+ScheduleState list_of(const std::vector<double>& numbers) {
+  return ScheduleState::list({numbers.begin(), numbers.end()});
+}
+
+void write_state(ScheduleState& state, std::string_view key, ScheduleState value) {
+  state.entries().emplace_back(key, std::move(value));
+}
+
+void write_state(ScheduleState& state, std::string_view key, const std::vector<double>& numbers) {
+  write_state(state, key, list_of(numbers));
+}
+
+const ScheduleState& find_state(const ScheduleState& state, std::string_view key) {
+  if (const auto* value = state.find(key)) return *value;
+  accelerate::fail("the state of the schedule has no '", key, "'; it belongs to another kind of schedule");
+}
+
 void read_state(const ScheduleState& state, std::string_view key, bool& target) {
-  read_as(state, key, "true or false", target);
+  target = value_of(state, key, [](const ScheduleState& value) { return value.boolean(); });
 }
 
 void read_state(const ScheduleState& state, std::string_view key, int64_t& target) {
-  read_as(state, key, "a whole number", target);
+  target = value_of(state, key, [](const ScheduleState& value) { return value.integer(); });
 }
 
 void read_state(const ScheduleState& state, std::string_view key, double& target) {
-  target = number(find(state, key), key);
+  target = value_of(state, key, [](const ScheduleState& value) { return value.number(); });
 }
 
 void read_state(const ScheduleState& state, std::string_view key, std::string& target) {
-  read_as(state, key, "a text", target);
-}
-
-void read_state(const ScheduleState& state, std::string_view key, ScheduleState& target) {
-  read_as(state, key, "a dictionary", target);
+  target = value_of(state, key, [](const ScheduleState& value) { return value.text(); });
 }
 
 void read_state(const ScheduleState& state, std::string_view key, std::vector<double>& target) {
@@ -57,11 +62,11 @@ void read_state(const ScheduleState& state, std::string_view key, std::vector<do
 }
 
 std::vector<double> read_numbers(const ScheduleState& state, std::string_view key) {
-  StateValue::List list;
-  read_as(state, key, "a list", list);
-  std::vector<double> numbers;
-  for (const auto& value : list) numbers.push_back(number(value, key));
-  return numbers;
+  return value_of(state, key, [](const ScheduleState& value) {
+    std::vector<double> numbers;
+    for (const auto& item : value.items()) numbers.push_back(item.number());
+    return numbers;
+  });
 }
 
 }  // namespace transformers::schedules

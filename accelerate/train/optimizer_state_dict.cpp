@@ -1,0 +1,203 @@
+#include "accelerate/train/optimizer_state_dict.h"
+
+#include <memory>
+#include <typeinfo>
+#include <unordered_map>
+
+#include <ATen/ATen.h>
+#include <c10/util/Type.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/train/optimizer_forms.h"
+
+namespace accelerate::train {
+namespace {
+
+using tensors::TorchValue;
+using Options = std::unique_ptr<torch::optim::OptimizerOptions>;
+using State = std::unique_ptr<torch::optim::OptimizerParamState>;
+
+/// Calls `work` with the form of the optimizer's class.
+template <class Work>
+auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
+  using namespace torch::optim;
+  if (dynamic_cast<AdamW*>(&optimizer)) return work(AdamForm<AdamWOptions, AdamWParamState>());
+  if (dynamic_cast<Adam*>(&optimizer)) return work(AdamForm<AdamOptions, AdamParamState>());
+  if (dynamic_cast<SGD*>(&optimizer)) return work(SgdForm());
+  if (dynamic_cast<RMSprop*>(&optimizer)) return work(RmspropForm());
+  if (dynamic_cast<Adagrad*>(&optimizer)) return work(AdagradForm());
+  fail("the state of the optimizer ", c10::demangle(typeid(optimizer).name()),
+       " has no form in a checkpoint; Adam, AdamW, SGD, RMSprop and Adagrad have one");
+}
+
+struct OptionsWriter {
+  TorchValue::Entries& entries;
+  bool fused;
+
+  void operator()(const char* key, const std::tuple<double, double>& betas) {
+    entries.emplace_back(key, TorchValue::tuple({std::get<0>(betas), std::get<1>(betas)}));
+  }
+  void operator()(const char* key, double option) { entries.emplace_back(key, option); }
+  void operator()(const char* key, bool option) { entries.emplace_back(key, option); }
+  void only_python(const char* key, bool value) { entries.emplace_back(key, value); }
+  void kernel(std::string_view key) {
+    // Python's defaults: None lets it choose, and these two are plain flags.
+    const bool is_flag = key == "capturable" || key == "differentiable";
+    entries.emplace_back(key, key == "fused" && fused ? TorchValue(true) : is_flag ? TorchValue(false) : TorchValue());
+  }
+};
+
+struct OptionsReader {
+  const TorchValue& group;
+
+  void operator()(const char* key, std::tuple<double, double>& betas) {
+    const auto& values = group.at(key).items();
+    if (values.size() != 2) fail("'", key, "' has ", values.size(), " numbers instead of 2");
+    betas = {values[0].number(), values[1].number()};
+  }
+  void operator()(const char* key, double& option) {
+    const auto& value = group.at(key);
+    option = value.kind() == formats::ValueKind::Tensor ? value.tensor().item<double>() : value.number();
+  }
+  void operator()(const char* key, bool& option) { option = group.at(key).boolean(); }
+  void only_python(const char* key, bool expected) {
+    const auto* value = group.find(key);
+    if (value && value->boolean() != expected) {
+      fail("'", key, "' is ", value->boolean() ? "True" : "False", ", which this optimizer cannot do");
+    }
+  }
+  void kernel(std::string_view) {}  // how Python computes; the result is the same
+};
+
+struct StateWriter {
+  TorchValue::Entries& entries;
+
+  void operator()(const char* key, int64_t step) { entries.emplace_back(key, at::scalar_tensor(step, at::kFloat)); }
+  void operator()(const char* key, const at::Tensor& tensor) { entries.emplace_back(key, tensor); }
+  void optional(const char* key, const at::Tensor& tensor) {
+    if (tensor.defined()) entries.emplace_back(key, tensor);
+  }
+};
+
+struct StateReader {
+  const TorchValue& saved;
+  const at::Tensor& parameter;
+
+  void operator()(const char* key, int64_t& step) {
+    const auto& value = saved.at(key);
+    const bool is_tensor = value.kind() == formats::ValueKind::Tensor;  // in old files it is a number
+    if (is_tensor && value.tensor().numel() != 1) fail("'", key, "' is not a single number");
+    step = is_tensor ? value.tensor().item<int64_t>() : value.integer();
+  }
+  void operator()(const char* key, at::Tensor& tensor) {
+    const auto& value = saved.at(key).tensor();
+    if (value.sizes() != parameter.sizes()) {
+      fail("'", key, "' has the shape ", value.sizes(), " and the parameter ", parameter.sizes());
+    }
+    tensor = value.to(parameter.options().requires_grad(false));
+  }
+  void optional(const char* key, at::Tensor& tensor) {
+    const auto* value = saved.find(key);
+    if (value && !value->is_none()) (*this)(key, tensor);
+  }
+};
+
+/// Runs `work`; an Error of it says first what it was about.
+template <class... About>
+void explained(const std::function<void()>& work, const About&... about) {
+  try {
+    work();
+  } catch (const Error& error) {
+    fail(about..., ": ", error.what());
+  }
+}
+
+/// What a state_dict says, in libtorch's objects.
+struct Plan {
+  std::vector<Options> options;                 // of each group
+  std::vector<std::pair<void*, State>> states;  // by parameter, as Optimizer::state()
+};
+
+/// The parameters by the numbers that the checkpoint gives them.
+std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimizer, const TorchValue::Items& groups) {
+  auto& own = optimizer.param_groups();
+  if (groups.size() != own.size()) {
+    fail("it has ", groups.size(), " groups of parameters; the optimizer has ", own.size());
+  }
+  std::unordered_map<int64_t, at::Tensor> parameters;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const auto& numbers = groups[i].at("params").items();
+    if (numbers.size() != own[i].params().size()) {
+      fail("group ", i, " has ", numbers.size(), " parameters; that of the optimizer has ", own[i].params().size());
+    }
+    for (size_t j = 0; j < numbers.size(); ++j) parameters[numbers[j].integer()] = own[i].params()[j];
+  }
+  return parameters;
+}
+
+template <class Form>
+Plan make_plan(torch::optim::Optimizer& optimizer, const TorchValue& state) {
+  Plan plan;
+  const auto& groups = state.at("param_groups").items();
+  const auto parameters = numbered(optimizer, groups);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    auto options = std::make_unique<typename Form::Options>(
+        static_cast<const typename Form::Options&>(optimizer.param_groups()[i].options()));
+    OptionsReader reader{groups[i]};
+    explained([&] { Form::visit_options(*options, reader); }, "group ", i);
+    plan.options.push_back(std::move(options));
+  }
+  for (const auto& [number, saved] : state.at("state").entries()) {
+    auto parameter = parameters.find(number.integer());
+    if (parameter == parameters.end()) fail("there is no parameter ", number.integer());
+    auto own = std::make_unique<typename Form::State>();
+    StateReader reader{saved, parameter->second};
+    explained([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
+    plan.states.emplace_back(parameter->second.unsafeGetTensorImpl(), std::move(own));
+  }
+  return plan;
+}
+
+}  // namespace
+
+TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused) {
+  return with_form(optimizer, [&]<class Form>(Form) {
+    TorchValue::Entries states;
+    TorchValue::Items groups;
+    int64_t number = 0;
+    for (auto& group : optimizer.param_groups()) {
+      TorchValue::Items numbers;
+      for (auto& parameter : group.params()) {
+        auto found = optimizer.state().find(parameter.unsafeGetTensorImpl());
+        if (found != optimizer.state().end()) {
+          TorchValue::Entries entries;
+          StateWriter writer{entries};
+          Form::visit_state(static_cast<typename Form::State&>(*found->second), writer);
+          states.emplace_back(number, TorchValue::dict(std::move(entries)));
+        }
+        numbers.emplace_back(number++);
+      }
+      TorchValue::Entries entries;
+      OptionsWriter writer{entries, fused};
+      Form::visit_options(static_cast<typename Form::Options&>(group.options()), writer);
+      entries.emplace_back("params", TorchValue::list(std::move(numbers)));
+      groups.push_back(TorchValue::dict(std::move(entries)));
+    }
+    return TorchValue::dict(
+        {{"state", TorchValue::dict(std::move(states))}, {"param_groups", TorchValue::list(std::move(groups))}});
+  });
+}
+
+std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const TorchValue& state) {
+  auto plan =
+      std::make_shared<Plan>(with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state); }));
+  return [&optimizer, plan] {
+    for (size_t i = 0; i < plan->options.size(); ++i) {
+      optimizer.param_groups()[i].set_options(std::move(plan->options[i]));
+    }
+    optimizer.state().clear();
+    for (auto& [parameter, own] : plan->states) optimizer.state()[parameter] = std::move(own);
+  };
+}
+
+}  // namespace accelerate::train

@@ -1,0 +1,26 @@
+#pragma once
+
+// The state of torch's optimizers in the form of Python's state_dict, which both sides can load.
+
+#include <functional>
+
+#include "accelerate/tensors/torch_file.h"
+
+namespace torch::optim {
+class Optimizer;
+}
+
+namespace accelerate::train {
+
+/// {"state": {index: {...}}, "param_groups": [{...}]} with Python's keys in Python's order. The tensors are those of
+/// the optimizer, not copies. `fused` tells Python which kernel made them. Knows Adam, AdamW, SGD, RMSprop and Adagrad;
+/// throws Error for others.
+tensors::TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused);
+
+/// Checks that `state` fits the optimizer, and returns what puts it there; until that is called nothing changes. The
+/// tensors of `state` become the optimizer's where type and device are right. Throws Error telling what does not fit:
+/// the groups, the parameters, an option that libtorch lacks, or the state of another kind of optimizer.
+[[nodiscard]] std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer,
+                                                            const tensors::TorchValue& state);
+
+}  // namespace accelerate::train
