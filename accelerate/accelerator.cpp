@@ -81,6 +81,9 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
   set_gradient_accumulation_steps(choose_accumulation_steps(options));
+  const bool on_each_node = project_configuration_.save_on_each_node;
+  checkpointer_ = std::make_unique<checkpoint::Checkpointer>(
+      group(), /*leader=*/on_each_node ? process_index() - local_process_index() : 0);
   if (mixed_precision_ == precision::MixedPrecision::Fp16) {
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
   }
@@ -262,26 +265,51 @@ void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Te
   trackers_.log_histograms(list, step);
 }
 
-StateDict Accelerator::state_dict_of(const torch::nn::Module& module) {
-  StateDict state;
-  // Module by module, parameters before buffers: the order of Python's state_dict.
-  for (const auto& part : module.named_modules()) {
-    auto prefix = part.key().empty() ? "" : part.key() + ".";
-    for (const auto& parameter : part.value()->named_parameters(/*recurse=*/false)) {
-      state.insert(prefix + parameter.key(), parameter->detach());
-    }
-    for (const auto& buffer : part.value()->named_buffers(/*recurse=*/false)) {
-      state.insert(prefix + buffer.key(), buffer->detach());
-    }
-  }
-  return state;
-}
-
 void Accelerator::save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node) const {
   if (on_each_node ? !is_local_main_process() : !is_main_process()) return;
   tensors::TensorList list;
   for (const auto& item : tensors) list.emplace_back(item.key(), item.value());
   tensors::save_safetensors(list, path);
+}
+
+checkpoint::TrainingState Accelerator::training_state() const {
+  checkpoint::TrainingState state{.optimizers = optimizers_,
+                                  .schedulers = schedulers_,
+                                  .loaders = loaders_,
+                                  .scaler = scaler_,
+                                  .gradient_state = gradient_state_,
+                                  .objects = custom_objects_};
+  for (const auto& model : models_) {
+    if (model->replicas()) state.models.push_back(model->module());  // one that is only evaluated does not change
+  }
+  return state;
+}
+
+std::filesystem::path Accelerator::checkpoints_dir() const {
+  const auto& project = project_configuration_;
+  if (!project.automatic_checkpoint_naming || project.project_dir.empty()) {
+    fail("no directory is given; name one, or set project_dir and automatic_checkpoint_naming of the project_config");
+  }
+  return project.project_dir / "checkpoints";
+}
+
+std::filesystem::path Accelerator::save_state(const std::filesystem::path& output_dir,
+                                              const SaveStateOptions& options) {
+  auto& project = project_configuration_;
+  checkpoint::Destination destination{.directory = output_dir};
+  if (output_dir.empty()) {
+    destination = {.directory = checkpoints_dir(), .number = project.iteration, .total_limit = project.total_limit};
+  }
+  auto saved = checkpointer_->save(training_state(), destination, options);
+  ++project.iteration;
+  return saved;
+}
+
+void Accelerator::load_state(const std::filesystem::path& input_dir) {
+  checkpointer_->load(training_state(), input_dir.empty() ? checkpointer_->newest(checkpoints_dir()) : input_dir);
+  auto& project = project_configuration_;
+  if (!project.automatic_checkpoint_naming) return;
+  project.iteration = std::max(project.iteration, checkpointer_->next_number(checkpoints_dir()));
 }
 
 bool Accelerator::optimizer_step_was_skipped() const {
@@ -300,6 +328,7 @@ void Accelerator::free_memory() {
 
 void Accelerator::end_training() {
   trackers_.finish();
+  checkpointer_->wait();
   wait_for_everyone();
   free_memory();
   PartialState::reset();

@@ -23,9 +23,10 @@
 
 #include <torch/nn/module.h>
 #include <torch/optim/optimizer.h>
-#include <torch/ordered_dict.h>
 
 #include "accelerate/accelerator_options.h"
+#include "accelerate/checkpoint/checkpointer.h"
+#include "accelerate/checkpoint/model_files.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/data/active_loaders.h"
@@ -41,8 +42,6 @@
 #include "accelerate/train/scheduler.h"
 
 namespace accelerate {
-
-using StateDict = torch::OrderedDict<std::string, at::Tensor>;
 
 struct BackwardOptions {
   bool retain_graph = false;
@@ -217,11 +216,60 @@ class Accelerator : public comm::PartialState {
   /// Parameters and buffers by name, in the order of Python's state_dict. They share memory with the model.
   template <train::ModuleLike T>
   StateDict get_state_dict(const T& model) const {
-    return state_dict_of(*train::module_of(model));
+    return train::state_dict_of(*train::module_of(model));
   }
 
   /// Writes tensors as a safetensors file, on the main process; with `on_each_node`, on one process of each machine.
   void save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node = false) const;
+
+  /// Writes the weights of a model as safetensors into `directory`, divided into files of at most `max_shard_size`, on
+  /// the main process; with save_on_each_node, on one process of each machine. load_checkpoint_in_model() reads them.
+  template <train::ModuleLike T>
+  void save_model(const T& model, const std::filesystem::path& directory, const SaveModelOptions& options = {}) const {
+    const bool here = project_configuration_.save_on_each_node ? is_local_main_process() : is_main_process();
+    if (here) checkpoint::save_model_files(get_state_dict(model), directory, options);
+  }
+
+  // Checkpoints: see docs/how_to/resume.md
+
+  /// Writes all that was prepared or registered, and where the loop is, to `output_dir`; without one, to the next
+  /// project_dir/checkpoints/checkpoint_N (ProjectConfiguration::automatic_checkpoint_naming). Returns the directory,
+  /// with the files of Python's Accelerate in it. A crash at any moment leaves what was there before, or the whole
+  /// checkpoint. With `async` it returns as soon as the state is copied; an error then comes with the next call, on
+  /// every rank. Collective; an Error on one rank is thrown on all.
+  std::filesystem::path save_state(const std::filesystem::path& output_dir = {}, const SaveStateOptions& options = {});
+  std::filesystem::path save_state(const SaveStateOptions& options) { return save_state({}, options); }
+
+  /// Goes on from a checkpoint of ours or of Python's; without `input_dir`, from the newest that is complete. The same
+  /// objects have to be prepared and registered as when it was saved. Throws Error, and changes nothing, when it is
+  /// damaged or does not fit. The next walk over a loader gives the rest of its epoch. Collective.
+  void load_state(const std::filesystem::path& input_dir = {});
+
+  /// Makes objects part of checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const
+  /// TorchValue&)`, borrowed, or shared through a shared_ptr. In the same order whenever a checkpoint is saved or
+  /// loaded.
+  template <class... Objects>
+  void register_for_checkpointing(Objects&... objects) {
+    static_assert((requires { checkpoint::custom_object(objects); } && ...),
+                  "register_for_checkpointing() takes objects that have `TorchValue state_dict()` and "
+                  "`load_state_dict(const TorchValue&)`; models, optimizers and schedulers go through prepare()");
+    (custom_objects_.push_back(checkpoint::custom_object(objects)), ...);
+  }
+
+  /// `hook` is called when a checkpoint is saved, before anything is written, with the directory that becomes it. What
+  /// it takes out of `weights` is not written.
+  checkpoint::RemovableHandle register_save_state_pre_hook(checkpoint::SaveStateHook hook) {
+    return checkpointer_->save_hooks.add(std::move(hook));
+  }
+
+  /// `hook` is called when a checkpoint is loaded. What it takes out of `models` is not loaded.
+  checkpoint::RemovableHandle register_load_state_pre_hook(checkpoint::LoadStateHook hook) {
+    return checkpointer_->load_hooks.add(std::move(hook));
+  }
+
+  /// The number of the next checkpoint that save_state() names by itself.
+  int64_t save_iteration() const { return project_configuration_.iteration; }
+  void set_save_iteration(int64_t iteration) { project_configuration_.iteration = iteration; }
 
   template <class Loader>
   auto skip_first_batches(const Loader& loader, int64_t num_batches = 0) const {
@@ -272,10 +320,11 @@ class Accelerator : public comm::PartialState {
   Optimizer register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer);
   train::SchedulerOptions scheduler_options() const;
   data::PrepareOptions prepare_options() const;
+  checkpoint::TrainingState training_state() const;
+  std::filesystem::path checkpoints_dir() const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
   static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
   bool is_tracked(std::string_view call) const;
-  static StateDict state_dict_of(const torch::nn::Module& module);
 
   template <class M>
   static std::shared_ptr<parallel::Replicas> model_replicas(const Model<M>& model) {
@@ -292,6 +341,8 @@ class Accelerator : public comm::PartialState {
   std::vector<Optimizer> optimizers_;
   std::vector<Scheduler> schedulers_;
   std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
+  std::vector<checkpoint::CustomObject> custom_objects_;
+  std::unique_ptr<checkpoint::Checkpointer> checkpointer_;
   int64_t loss_divisor_;  // the length of the window that the next backward belongs to
   bool trigger_ = false;
   tracking::Trackers trackers_;

@@ -25,7 +25,7 @@ ROOMS = {
     "parallel": {"base", "tensors", "comm", "torch"},
     "data": {"base", "tensors", "comm", "torch"},
     "train": {"base", "tensors", "comm", "precision", "parallel", "torch"},
-    "checkpoint": {"base", "formats", "durable", "tensors", "comm", "data", "train", "torch"},
+    "checkpoint": {"base", "formats", "durable", "tensors", "comm", "precision", "data", "train", "torch"},
     "tracking": {"base", "formats"},
     "transformers": {"base", "formats", "tensors", "torch"},
     "cli": {"base", "config", "formats", "launch"},

@@ -1,0 +1,21 @@
+#include "accelerate/checkpoint/file_names.h"
+
+namespace accelerate::checkpoint {
+namespace {
+
+// The first has no number.
+std::string numbered(const std::string& stem, size_t index, const std::string& extension) {
+  return stem + (index == 0 ? "" : "_" + std::to_string(index)) + extension;
+}
+
+}  // namespace
+
+std::string model_file(size_t index) { return numbered("model", index, ".safetensors"); }
+std::string torch_model_file(size_t index) { return numbered("pytorch_model", index, ".bin"); }
+std::string optimizer_file(size_t index) { return numbered("optimizer", index, ".bin"); }
+std::string scheduler_file(size_t index) { return numbered("scheduler", index, ".bin"); }
+std::string custom_object_file(size_t index) { return "custom_checkpoint_" + std::to_string(index) + ".pkl"; }
+std::string random_states_file(int rank) { return "random_states_" + std::to_string(rank) + ".pkl"; }
+std::string loop_state_file(int rank) { return "loop_state_" + std::to_string(rank) + ".bin"; }
+
+}  // namespace accelerate::checkpoint

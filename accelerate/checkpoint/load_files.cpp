@@ -1,0 +1,166 @@
+#include "accelerate/checkpoint/load_files.h"
+
+#include "accelerate/base/log.h"
+#include "accelerate/checkpoint/file_names.h"
+#include "accelerate/checkpoint/loop_state.h"
+#include "accelerate/checkpoint/random_states.h"
+#include "accelerate/checkpoint/scaler_state.h"
+#include "accelerate/checkpoint/stored_weights.h"
+
+namespace accelerate::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using tensors::TorchValue;
+using Changes = std::vector<std::function<void()>>;
+
+/// Collects what is wrong, so that one look at the error is enough.
+class Complaints {
+ public:
+  /// Runs `work` and keeps what it throws, with the file it is about.
+  template <class Work>
+  void about(const fs::path& file, Work&& work) {
+    try {
+      work();
+    } catch (const std::exception& error) {
+      std::string text = error.what();
+      if (!text.starts_with(file.string())) text = file.string() + ": " + text;
+      add(text);
+    }
+  }
+
+  void add(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text; }
+
+  void throw_if_any() const {
+    if (!text_.empty()) throw Error(text_);
+  }
+
+ private:
+  std::string text_;
+};
+
+class Checker {
+ public:
+  Checker(const fs::path& directory, const TrainingState& state, const LoadFilesOptions& options)
+      : directory_(directory), state_(state), options_(options) {}
+
+  CheckedFiles check() {
+    check_counts();
+    complaints_.throw_if_any();
+    // What runs the user's code comes first: if that throws, the rest is still as it was.
+    check_schedulers();
+    check_objects();
+    check_models();
+    check_optimizers();
+    check_scaler();
+    check_place();
+    check_random_states();
+    complaints_.throw_if_any();
+    return std::move(checked_);
+  }
+
+ private:
+  void check_counts() {
+    const auto num_models = std::max(count_files(directory_, model_file), count_files(directory_, torch_model_file));
+    if (options_.compare_models) compare("models", num_models, state_.models.size());
+    compare("optimizers", count_files(directory_, optimizer_file), state_.optimizers.size());
+    compare("schedulers", count_files(directory_, scheduler_file), state_.schedulers.size());
+    compare("registered objects", count_files(directory_, custom_object_file), state_.objects.size());
+  }
+
+  void compare(const char* what, size_t saved, size_t own) {
+    if (saved == own) return;
+    complaints_.add(directory_.string() + ": the checkpoint has " + std::to_string(saved) + " " + what +
+                    "; the program has " + std::to_string(own) +
+                    ". Prepare and register the same as when it was saved, in the same order");
+  }
+
+  /// Reads a torch file and gives it to `use`; complaints name the file.
+  template <class Use>
+  void with_file(const std::string& name, Use&& use) {
+    complaints_.about(directory_ / name, [&] { use(tensors::load_torch_file(directory_ / name)); });
+  }
+
+  void add(std::function<void()> change) { checked_.changes.push_back(std::move(change)); }
+
+  /// A change that may throw because only the loading object knows whether the state fits.
+  template <class Part>
+  void add_load(const std::string& name, Part part) {
+    with_file(name, [&](TorchValue value) {
+      add([part, value = std::move(value), file = directory_ / name]() mutable {
+        Complaints complaints;
+        complaints.about(file, [&] { part.load_state_dict(value); });
+        complaints.throw_if_any();
+      });
+    });
+  }
+
+  void check_schedulers() {
+    for (size_t i = 0; i < state_.schedulers.size(); ++i) add_load(scheduler_file(i), state_.schedulers[i]);
+  }
+
+  void check_objects() {
+    for (size_t i = 0; i < state_.objects.size(); ++i) add_load(custom_object_file(i), state_.objects[i]);
+  }
+
+  void check_models() {
+    for (size_t i = 0; i < state_.models.size(); ++i) {
+      auto file = directory_ / model_file(i);
+      if (!fs::exists(file)) file = directory_ / torch_model_file(i);
+      complaints_.about(file, [&] {
+        auto weights = train::state_dict_of(*state_.models[i]);
+        add(check_weights(weights, open_weights(file), file, /*strict=*/true).load);
+      });
+    }
+  }
+
+  void check_optimizers() {
+    for (size_t i = 0; i < state_.optimizers.size(); ++i) {
+      with_file(optimizer_file(i), [&](const TorchValue& value) { add(state_.optimizers[i].checked_state(value)); });
+    }
+  }
+
+  void check_scaler() {
+    if (!state_.scaler || !state_.scaler->is_enabled()) return;
+    if (!fs::exists(directory_ / kScalerFile)) {
+      get_logger("accelerate.checkpoint")
+          .warning(directory_.string() + ": the run that was saved did not use fp16; the loss scale starts anew");
+      return;
+    }
+    with_file(kScalerFile, [&](const TorchValue& value) {
+      if (value.entries().empty()) return;
+      add([scaler = state_.scaler, saved = read_scaler_state(value)] { scaler->load_state(saved); });
+    });
+  }
+
+  void check_place() {
+    complaints_.about(directory_ / loop_state_file(options_.rank),
+                      [&] { add(checked_loop_state(directory_, state_, options_.rank, options_.world_size)); });
+  }
+
+  void check_random_states() {
+    const bool has_own = fs::exists(directory_ / random_states_file(options_.rank));
+    with_file(random_states_file(has_own ? options_.rank : 0), [&](const TorchValue& value) {
+      auto states = has_own ? checked_random_states(value) : random_states_of_new_rank(value, options_.rank);
+      checked_.python = std::move(states.python);
+      add([gradient_state = state_.gradient_state, states = std::move(states)] {
+        gradient_state->step = states.step;
+        states.restore();
+      });
+    });
+  }
+
+  fs::path directory_;
+  const TrainingState& state_;
+  LoadFilesOptions options_;
+  Complaints complaints_;
+  CheckedFiles checked_;
+};
+
+}  // namespace
+
+CheckedFiles check_files(const fs::path& directory, const TrainingState& state, const LoadFilesOptions& options) {
+  return Checker(directory, state, options).check();
+}
+
+}  // namespace accelerate::checkpoint

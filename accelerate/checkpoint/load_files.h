@@ -1,0 +1,32 @@
+#pragma once
+
+// What a checkpoint would change in a program.
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "accelerate/checkpoint/python_generators.h"
+#include "accelerate/checkpoint/training_state.h"
+
+namespace accelerate::checkpoint {
+
+struct LoadFilesOptions {
+  int rank = 0;
+  int world_size = 1;
+  bool compare_models = true;  // false: the checkpoint may have more models than are to be loaded
+};
+
+/// A checkpoint that was read and fits the program.
+struct CheckedFiles {
+  std::vector<std::function<void()>> changes = {};  // in the order in which they are to be made
+  PythonGenerators python = {};
+};
+
+/// Reads all that this rank needs and compares it with the program, of which nothing changes before the changes are
+/// made. Throws Error that lists everything that does not fit: other numbers of models, optimizers, schedulers or
+/// registered objects, other names and shapes, and files that are missing, damaged or make no sense.
+CheckedFiles check_files(const std::filesystem::path& directory, const TrainingState& state,
+                         const LoadFilesOptions& options);
+
+}  // namespace accelerate::checkpoint

@@ -1,0 +1,141 @@
+#include "accelerate/checkpoint/loop_state.h"
+
+#include <ATen/ATen.h>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/checkpoint/file_names.h"
+
+namespace accelerate::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using tensors::TorchValue;
+
+constexpr int64_t kVersion = 1;
+
+/// What a batch of all ranks takes from the data set: samples, or batches where these differ in size.
+int64_t round_size(const data::PreparedCore& loader) {
+  if (loader.loader().batch_size()) return loader.total_batch_size();
+  return loader.options().configuration.split_batches ? 1 : loader.world_size();
+}
+
+TorchValue value_of(const data::PreparedCore& loader) {
+  const auto place = loader.state_dict();
+  return TorchValue::dict(
+      {{"epoch", place.epoch},
+       {"batches_seen", place.batches_seen},
+       {"round_size", round_size(loader)},
+       {"seed", place.seed ? TorchValue(static_cast<int64_t>(*place.seed)) : TorchValue()},  // its bits
+       {"generator_state", place.generator_state.defined() ? TorchValue(place.generator_state) : TorchValue()}});
+}
+
+/// The place for a loader that may read other batches, with other ranks, than the saved one: none is left out.
+data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& value) {
+  const int64_t taken = value.at("batches_seen").integer() * value.at("round_size").integer();
+  const int64_t again = taken % round_size(loader);
+  if (again != 0) {
+    get_logger("accelerate.checkpoint")
+        .warning("the batches of this job are others than those of the saved one: " + std::to_string(again) + " " +
+                 (loader.loader().batch_size() ? "samples" : "batches") + " of this epoch come a second time");
+  }
+  data::LoaderState place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
+  if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
+  if (!value.at("generator_state").is_none()) place.generator_state = value.at("generator_state").tensor();
+  return place;
+}
+
+/// The gradients of each model by name, if the window of accumulation is open.
+TorchValue waiting_gradients(const TrainingState& state) {
+  auto models = TorchValue::list();
+  if (state.gradient_state->sync_gradients) return models;
+  for (const auto& model : state.models) {
+    auto gradients = TorchValue::dict();
+    for (const auto& parameter : model->named_parameters()) {
+      if (parameter->grad().defined()) gradients.entries().emplace_back(parameter.key(), parameter->grad().detach());
+    }
+    models.items().push_back(std::move(gradients));
+  }
+  return models;
+}
+
+TorchValue read_file(const fs::path& directory, int rank) {
+  const auto path = directory / loop_state_file(rank);
+  auto file = tensors::load_torch_file(path);
+  if (const auto version = file.at("version").integer(); version > kVersion) {
+    fail(path.string(), ": a newer release has written it (version ", version, "; this one reads ", kVersion, ")");
+  }
+  return file;
+}
+
+using Gradients = std::vector<std::pair<at::Tensor, at::Tensor>>;  // parameter, gradient
+
+void add_gradients(Gradients& gradients, const TrainingState& state, const TorchValue& file) {
+  const auto& models = file.at("gradients").items();
+  if (models.empty()) return;
+  if (models.size() != state.models.size()) {
+    fail("it has gradients of ", models.size(), " models; the program has ", state.models.size());
+  }
+  for (size_t i = 0; i < models.size(); ++i) {
+    const auto parameters = state.models[i]->named_parameters();
+    for (const auto& [name, gradient] : models[i].entries()) {
+      const auto* parameter = parameters.find(name.text());
+      if (!parameter || parameter->sizes() != gradient.tensor().sizes()) {
+        fail("the gradient of ", name.text(), " belongs to another model");
+      }
+      gradients.emplace_back(*parameter, gradient.tensor());
+    }
+  }
+}
+
+}  // namespace
+
+TorchValue loop_state(const TrainingState& state, int world_size) {
+  auto loaders = TorchValue::list();
+  for (const auto& loader : state.loaders) loaders.items().push_back(value_of(*loader));
+  return TorchValue::dict({{"version", kVersion},
+                           {"world_size", world_size},
+                           {"sync_gradients", state.gradient_state->sync_gradients},
+                           {"loaders", std::move(loaders)},
+                           {"gradients", waiting_gradients(state)}});
+}
+
+std::function<void()> checked_loop_state(const fs::path& directory, const TrainingState& state, int rank,
+                                         int world_size) {
+  if (!fs::exists(directory / loop_state_file(0))) return [] {};
+  auto file = read_file(directory, 0);
+  const auto saved_ranks = static_cast<int>(file.at("world_size").integer());
+  const bool same_job = saved_ranks == world_size;
+  if (same_job && rank != 0) file = read_file(directory, rank);
+
+  const auto& saved = file.at("loaders").items();
+  if (saved.size() != state.loaders.size()) {
+    fail("there are ", saved.size(), " data loaders; the program has prepared ", state.loaders.size());
+  }
+  std::vector<data::LoaderState> places;
+  for (size_t i = 0; i < saved.size(); ++i) places.push_back(place_for(*state.loaders[i], saved[i]));
+
+  // The average over ranks is what counts: in a job of another size each rank gets its share of all of them.
+  Gradients gradients;
+  add_gradients(gradients, state, file);
+  for (int other = 1; other < saved_ranks && !same_job && !gradients.empty(); ++other) {
+    add_gradients(gradients, state, read_file(directory, other));
+  }
+  const double share = same_job ? 1.0 : 1.0 / saved_ranks;
+
+  return [state, places, gradients, share, sync_gradients = file.at("sync_gradients").boolean()]() mutable {
+    for (size_t i = 0; i < places.size(); ++i) state.loaders[i]->load_state_dict(places[i]);
+    state.gradient_state->sync_gradients = sync_gradients;
+    for (const auto& model : state.models) {
+      for (auto& parameter : model->parameters()) parameter.mutable_grad().reset();
+    }
+    for (auto& [parameter, gradient] : gradients) {
+      auto part = gradient.to(parameter.options().requires_grad(false));
+      if (share != 1.0) part = part * share;
+      auto& own = parameter.mutable_grad();
+      own = own.defined() ? own + part : part;
+    }
+  };
+}
+
+}  // namespace accelerate::checkpoint

@@ -1,0 +1,54 @@
+#include "accelerate/checkpoint/model_files.h"
+
+#include "accelerate/base/atomic_file.h"
+#include "accelerate/base/byte_size.h"
+#include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/tensors/save_shards.h"
+
+namespace accelerate::checkpoint {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+tensors::TensorList all_of(const train::StateDict& weights) {
+  tensors::TensorList list;
+  for (const auto& item : weights) list.emplace_back(item.key(), item.value());
+  return list;
+}
+
+}  // namespace
+
+void save_model_files(const train::StateDict& weights, const fs::path& directory, const SaveModelOptions& options) {
+  if (fs::exists(directory) && !fs::is_directory(directory)) {
+    fail(directory.string(), ": this is a file; a model is saved to a directory");
+  }
+  tensors::SaveShardsOptions shards{.max_shard_bytes = parse_bytes(options.max_shard_size)};
+  if (!options.safe_serialization) {
+    shards.name = "pytorch_model";
+    shards.extension = ".bin";
+    shards.write = [](const tensors::TensorList& tensors, const fs::path& path) {
+      train::StateDict part;
+      for (const auto& [name, tensor] : tensors) part.insert(name, tensor);
+      save_weights(part, path);
+    };
+  }
+  make_directories(directory);
+  tensors::save_shards(options.safe_serialization ? without_repeats(weights) : all_of(weights), directory, shards);
+}
+
+IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::path& checkpoint,
+                                  const LoadCheckpointOptions& options) {
+  auto checked = check_weights(train::state_dict_of(module), open_weights(checkpoint), checkpoint, options.strict);
+  if (const auto& names = checked.keys.unexpected_keys; !names.empty()) {
+    std::string list;
+    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+    get_logger("accelerate.checkpoint")
+        .warning(checkpoint.string() + ": these weights are not part of the model and are left out: " + list);
+  }
+  checked.load();
+  return checked.keys;
+}
+
+}  // namespace accelerate::checkpoint

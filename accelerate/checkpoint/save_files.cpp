@@ -1,0 +1,82 @@
+#include "accelerate/checkpoint/save_files.h"
+
+#include <ATen/ATen.h>
+
+#include "accelerate/checkpoint/file_names.h"
+#include "accelerate/checkpoint/loop_state.h"
+#include "accelerate/checkpoint/random_states.h"
+#include "accelerate/checkpoint/scaler_state.h"
+#include "accelerate/checkpoint/stored_weights.h"
+
+namespace accelerate::checkpoint {
+namespace {
+
+using tensors::TorchValue;
+
+at::Tensor copy_of(const at::Tensor& tensor) {
+  return tensor.detach().to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
+}
+
+/// Collects files, with copies of their tensors if asked for.
+class Files {
+ public:
+  explicit Files(bool copy) : copy_(copy) {}
+
+  void add(std::string name, TorchValue value) {
+    if (copy_) value = value.map<at::Tensor>(copy_of);
+    files_.push_back({.name = std::move(name), .write = [value = std::move(value)](const std::filesystem::path& path) {
+                        tensors::save_torch_file(value, path);
+                      }});
+  }
+
+  void add(std::string name, train::StateDict weights) {
+    if (copy_) {
+      for (auto& item : weights) item.value() = copy_of(item.value());
+    }
+    files_.push_back({.name = std::move(name),
+                      .write = [weights](const std::filesystem::path& path) { save_weights(weights, path); }});
+  }
+
+  std::vector<CheckpointFile> take() { return std::move(files_); }
+
+ private:
+  bool copy_;
+  std::vector<CheckpointFile> files_;
+};
+
+/// The state of one of several parts; an Error says of which.
+template <class Part>
+TorchValue state_of(const char* kind, size_t index, const Part& part) {
+  try {
+    return part.state_dict();
+  } catch (const std::exception& error) {
+    fail("save_state: ", kind, " ", index, ": ", error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
+                                       const PythonGenerators& python, const SaveFilesOptions& options) {
+  Files files(options.copy);
+  if (options.shared) {
+    for (size_t i = 0; i < weights.size(); ++i) {
+      files.add(options.safe_serialization ? model_file(i) : torch_model_file(i), weights[i]);
+    }
+    for (size_t i = 0; i < state.optimizers.size(); ++i) {
+      files.add(optimizer_file(i), state_of("optimizer", i, state.optimizers[i]));
+    }
+    for (size_t i = 0; i < state.schedulers.size(); ++i) {
+      files.add(scheduler_file(i), state_of("scheduler", i, state.schedulers[i]));
+    }
+    if (state.scaler) files.add(kScalerFile, scaler_state_dict(*state.scaler));
+    for (size_t i = 0; i < state.objects.size(); ++i) {
+      files.add(custom_object_file(i), state_of("registered object", i, state.objects[i]));
+    }
+  }
+  files.add(random_states_file(options.rank), random_states(state.gradient_state->step, python));
+  files.add(loop_state_file(options.rank), loop_state(state, options.world_size));
+  return files.take();
+}
+
+}  // namespace accelerate::checkpoint

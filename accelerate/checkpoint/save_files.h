@@ -1,0 +1,26 @@
+#pragma once
+
+// The files that one rank writes for a checkpoint.
+
+#include <vector>
+
+#include "accelerate/checkpoint/python_generators.h"
+#include "accelerate/checkpoint/staged_save.h"
+#include "accelerate/checkpoint/training_state.h"
+
+namespace accelerate::checkpoint {
+
+struct SaveFilesOptions {
+  int rank = 0;
+  int world_size = 1;
+  bool shared = true;              // with the files that all ranks would write alike, and one does for them
+  bool safe_serialization = true;  // models as safetensors, else as torch.save does
+  bool copy = false;               // take copies now, so that training may go on before the files are written
+};
+
+/// Asks every part of the program for its state. `weights` are those of the models. Throws Error naming the part that
+/// cannot be saved.
+std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
+                                       const PythonGenerators& python, const SaveFilesOptions& options);
+
+}  // namespace accelerate::checkpoint

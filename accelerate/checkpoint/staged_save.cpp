@@ -1,0 +1,66 @@
+#include "accelerate/checkpoint/staged_save.h"
+
+#include "accelerate/durable/seal.h"
+
+namespace accelerate::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What ranks tell each other in the beginning, a line each.
+std::string introduction(int leader, const fs::path& path, const fs::path& target) {
+  return std::to_string(leader) + '\n' + path.string() + '\n' + target.string();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (char letter : text) {
+    if (letter == '\n') {
+      lines.emplace_back();
+    } else {
+      lines.back() += letter;
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+StagedSave::StagedSave(const Place& place, const std::function<durable::Stage()>& make_stage, const Exchange& exchange)
+    : place_(place) {
+  const auto all = together(exchange, [&] {
+    if (!place_.leads()) return introduction(place_.leader, {}, {});
+    stage_.emplace(make_stage());
+    return introduction(place_.leader, stage_->path(), stage_->target());
+  });
+  for (const auto& text : all) leaders_.push_back(std::stoi(text));
+  const auto lines = lines_of(all[place_.leader]);
+  path_ = lines.at(1);
+  target_ = lines.at(2);
+}
+
+void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
+                        const std::function<void()>& after_commit, const Exchange& exchange) {
+  const auto all = together(exchange, [&] {
+    std::vector<std::string> names;
+    for (const auto& file : files) {
+      file.write(path_ / file.name);
+      names.push_back(file.name);
+    }
+    return durable::encode_records(durable::seal_files(path_, names));
+  });
+  together(exchange, [&]() -> std::string {
+    if (!place_.leads()) return {};
+    std::vector<durable::FileRecord> records;
+    for (size_t rank = 0; rank < all.size(); ++rank) {
+      if (leaders_[rank] != place_.leader) continue;
+      const auto of_rank = durable::decode_records(all[rank]);
+      records.insert(records.end(), of_rank.begin(), of_rank.end());
+    }
+    stage_->commit(std::move(records), metadata);
+    after_commit();
+    return {};
+  });
+}
+
+}  // namespace accelerate::checkpoint

@@ -1,0 +1,54 @@
+#pragma once
+
+// Weights in files, and how they get into a model.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "accelerate/tensors/safetensors.h"
+#include "accelerate/train/state_dict.h"
+
+namespace accelerate::checkpoint {
+
+/// The tensors by name; one that has several names once, under the first, as Python's Accelerate writes them.
+tensors::TensorList without_repeats(const train::StateDict& weights);
+
+/// Writes the tensors to `path`, as safetensors without repeats, or as torch.save does where the name ends with .bin.
+void save_weights(const train::StateDict& weights, const std::filesystem::path& path);
+
+/// One tensor of a file that was opened, not yet read.
+struct StoredTensor {
+  std::string name = {};
+  std::vector<int64_t> shape = {};
+  std::function<void(at::Tensor&)> copy_into = {};  // a tensor of that shape, of any type and device
+};
+
+/// The tensors of a file, of the files that an index lists, or of a directory: model.safetensors, the shards of its
+/// index, or pytorch_model.bin. Throws Error naming the file when it cannot be read.
+std::vector<StoredTensor> open_weights(const std::filesystem::path& path);
+
+/// The names that one side has and the other lacks.
+struct IncompatibleKeys {
+  std::vector<std::string> missing_keys = {};     // in the model alone; not those that share memory with a loaded one
+  std::vector<std::string> unexpected_keys = {};  // in the files alone
+};
+
+/// Weights that were compared with a model.
+struct CheckedWeights {
+  IncompatibleKeys keys = {};
+  std::function<void()> load = {};  // copies what fits into the model
+};
+
+/// Compares names and shapes; nothing changes before load() is called. Throws Error that names `source` and lists all
+/// tensors of another shape, and with `strict` all missing and unexpected ones.
+CheckedWeights check_weights(const train::StateDict& model, std::vector<StoredTensor> stored,
+                             const std::filesystem::path& source, bool strict);
+
+}  // namespace accelerate::checkpoint
+
+namespace accelerate {
+using checkpoint::IncompatibleKeys;
+}

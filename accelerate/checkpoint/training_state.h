@@ -1,0 +1,61 @@
+#pragma once
+
+// Everything of a program that a checkpoint holds.
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "accelerate/data/prepared_core.h"
+#include "accelerate/precision/grad_scaler.h"
+#include "accelerate/train/gradient_state.h"
+#include "accelerate/train/optimizer.h"
+#include "accelerate/train/scheduler.h"
+#include "accelerate/train/state_dict.h"
+
+namespace accelerate::checkpoint {
+
+/// An object with a state of its own, in a value that Python reads too.
+template <class T>
+concept HasStateDict = requires(T& object, const tensors::TorchValue& state) {
+  { object.state_dict() } -> std::convertible_to<tensors::TorchValue>;
+  object.load_state_dict(state);
+};
+
+/// What a user has registered.
+struct CustomObject {
+  std::function<tensors::TorchValue()> state_dict = {};
+  std::function<void(const tensors::TorchValue&)> load_state_dict = {};
+};
+
+/// Borrows an object.
+template <HasStateDict T>
+CustomObject custom_object(T& object) {
+  return {.state_dict = [&object]() -> tensors::TorchValue { return object.state_dict(); },
+          .load_state_dict = [&object](const tensors::TorchValue& state) { object.load_state_dict(state); }};
+}
+
+/// Shares an object.
+template <HasStateDict T>
+CustomObject custom_object(const std::shared_ptr<T>& object) {
+  return {.state_dict = [object]() -> tensors::TorchValue { return object->state_dict(); },
+          .load_state_dict = [object](const tensors::TorchValue& state) { object->load_state_dict(state); }};
+}
+
+/// Handles, all of them: copying a TrainingState copies nothing of the training.
+struct TrainingState {
+  std::vector<std::shared_ptr<torch::nn::Module>> models = {};
+  std::vector<train::Optimizer> optimizers = {};
+  std::vector<train::Scheduler> schedulers = {};
+  std::vector<std::shared_ptr<data::PreparedCore>> loaders = {};
+  std::shared_ptr<precision::GradScaler> scaler = {};  // null unless fp16
+  std::shared_ptr<train::GradientState> gradient_state = {};
+  std::vector<CustomObject> objects = {};
+};
+
+}  // namespace accelerate::checkpoint
+
+namespace accelerate {
+using tensors::TorchValue;
+}

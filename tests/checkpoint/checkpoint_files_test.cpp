@@ -1,0 +1,326 @@
+// What save_state leaves on the disk, and what load_state refuses.
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "accelerate/base/error.h"
+#include "accelerate/checkpoint/stored_weights.h"
+#include "accelerate/tensors/safetensors.h"
+#include "tests/checkpoint/training_run.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using tensors::TorchValue;
+
+std::set<std::string> names_in(const fs::path& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory)) names.insert(entry.path().filename());
+  return names;
+}
+
+/// An object of a user's own.
+struct Counter {
+  int64_t count = 0;
+
+  TorchValue state_dict() const { return TorchValue::dict({{"count", count}}); }
+  void load_state_dict(const TorchValue& state) { count = state.at("count").integer(); }
+};
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the files have the names of Python's, and one more for each rank") {
+  TemporaryDirectory directory;
+  const auto saved = (directory.path() / "saved").string();
+  run_ranks(2, [&](comm::Group&) {
+    TrainingRun run({.mixed_precision = MixedPrecision::Fp16});
+    torch::nn::Linear second(2, 2);
+    torch::optim::SGD sgd(second->parameters(), torch::optim::SGDOptions(0.1));
+    auto prepared = run.accelerator.prepare(second, sgd);
+    Counter counter;
+    run.accelerator.register_for_checkpointing(counter);
+    CHECK(run.accelerator.save_state(saved) == saved);
+  });
+  CHECK(names_in(saved) == std::set<std::string>{"model.safetensors", "model_1.safetensors", "optimizer.bin",
+                                                 "optimizer_1.bin", "scheduler.bin", "scaler.pt", "random_states_0.pkl",
+                                                 "random_states_1.pkl", "custom_checkpoint_0.pkl", "loop_state_0.bin",
+                                                 "loop_state_1.bin", "manifest.json"});
+  CHECK(names_in(directory.path()) == std::set<std::string>{"saved"});
+}
+
+TEST_CASE("safe_serialization off writes what torch.save does, and is loaded again") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  TrainingRun run;
+  run.train_steps(3);
+  run.accelerator.save_state(saved, {.safe_serialization = false});
+  CHECK(names_in(saved).contains("pytorch_model.bin"));
+  CHECK_FALSE(names_in(saved).contains("model.safetensors"));
+  TrainingRun other({.seed = 5});
+  other.accelerator.load_state(saved);
+  CHECK(torch::equal(other.net->parameters()[0], run.net->parameters()[0]));
+}
+
+TEST_CASE("registered objects come back, borrowed or shared") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  {
+    TrainingRun run;
+    Counter first{.count = 3};
+    auto second = std::make_shared<Counter>(Counter{.count = 4});
+    run.accelerator.register_for_checkpointing(first, second);
+    run.accelerator.save_state(saved);
+  }
+  TrainingRun run;
+  Counter first;
+  auto second = std::make_shared<Counter>();
+  run.accelerator.register_for_checkpointing(first, second);
+  run.accelerator.load_state(saved);
+  CHECK(first.count == 3);
+  CHECK(second->count == 4);
+}
+
+TEST_CASE("checkpoints that are named by themselves: the newest is loaded, old ones go, and numbers go on") {
+  TemporaryDirectory directory;
+  const ProjectConfiguration project{
+      .project_dir = directory.path() / "project", .automatic_checkpoint_naming = true, .total_limit = 2};
+  const auto checkpoints = project.project_dir / "checkpoints";
+  std::vector<double> losses;
+  {
+    TrainingRun run({.project = project});
+    run.train([&] {
+      const auto number = std::to_string(run.accelerator.save_iteration());
+      CHECK(run.accelerator.save_state() == checkpoints / ("checkpoint_" + number));
+      return run.losses.size() < 4;
+    });
+    run.losses.clear();
+    TrainingRun whole;
+    whole.train();
+    losses = {whole.losses.begin() + 4, whole.losses.end()};
+  }
+  CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_2", "checkpoint_3"});
+
+  TrainingRun run({.seed = 9, .project = project});
+  const auto error = error_of([&] {
+    TrainingRun careless({.project = project});
+    careless.accelerator.set_save_iteration(3);
+    careless.accelerator.save_state();
+  });
+  CHECK_MESSAGE(contains(error, "checkpoint_3"), error);
+  run.accelerator.load_state();
+  CHECK(run.accelerator.save_iteration() == 4);
+  run.train();
+  CHECK(run.losses == losses);
+  run.accelerator.save_state();
+  CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_3", "checkpoint_4"});
+}
+
+TEST_CASE("without a directory and without names by themselves there is an error that says what to do") {
+  TrainingRun run;
+  CHECK(contains(error_of([&] { run.accelerator.save_state(); }), "automatic_checkpoint_naming"));
+  CHECK(contains(error_of([&] { run.accelerator.load_state(); }), "automatic_checkpoint_naming"));
+  CHECK(contains(error_of([&] { run.accelerator.load_state("/no/such/place"); }), "/no/such/place"));
+}
+
+TEST_CASE("a model is saved alone, in files of a limited size, and read into another") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "model";
+  TrainingRun run;
+  auto weight_of = [](const TrainingRun& run) { return run.net->parameters()[0]; };
+  for (bool safe : {true, false}) {
+    CAPTURE(safe);
+    run.accelerator.save_model(run.model, saved, {.max_shard_size = "150", .safe_serialization = safe});
+    CHECK(names_in(saved).contains(safe ? "model-00001-of-00003.safetensors" : "pytorch_model-00001-of-00003.bin"));
+    CHECK(names_in(saved).contains(safe ? "model.safetensors.index.json" : "pytorch_model.bin.index.json"));
+    run.accelerator.save_model(run.model, saved, {.safe_serialization = safe});
+    TrainingRun other({.seed = 5});
+    CHECK_FALSE(torch::equal(weight_of(other), weight_of(run)));
+    auto keys = load_checkpoint_in_model(other.model, saved / (safe ? "model.safetensors" : "pytorch_model.bin"));
+    CHECK(keys.missing_keys.empty());
+    CHECK(keys.unexpected_keys.empty());
+    CHECK(torch::equal(weight_of(other), weight_of(run)));
+  }
+  CHECK(names_in(saved) == std::set<std::string>{"model.safetensors", "pytorch_model.bin"});
+
+  run.accelerator.save_model(run.model, saved, {.max_shard_size = "150"});
+  for (const auto& path : {saved, saved / "model.safetensors.index.json"}) {
+    TrainingRun other({.seed = 5});
+    load_checkpoint_in_model(other.net, path, {.strict = true});
+    CHECK(torch::equal(weight_of(other), weight_of(run)));
+  }
+  CHECK(
+      contains(error_of([&] { run.accelerator.save_model(run.model, saved, {.max_shard_size = "much"}); }), "'much'"));
+  CHECK(contains(error_of([&] { run.accelerator.save_model(run.model, directory.write("file", "")); }), "is a file"));
+  torch::nn::Linear another(3, 3);
+  auto keys = load_checkpoint_in_model(another, saved);
+  CHECK(keys.missing_keys == std::vector<std::string>{"weight", "bias"});
+  CHECK(keys.unexpected_keys.size() == 9);
+}
+
+TEST_CASE("weights that have two names are written once, and both come back") {
+  struct TiedImpl : torch::nn::Module {
+    TiedImpl() {
+      embedding = register_parameter("embedding", torch::randn({3, 2}));
+      head = register_parameter("head", embedding);
+    }
+    torch::Tensor embedding, head;
+  };
+  TemporaryDirectory directory;
+  Accelerator accelerator({.cpu = true});
+  auto tied = std::make_shared<TiedImpl>();
+  accelerator.save_model(tied, directory.path());
+  const auto written = tensors::load_safetensors(directory.path() / "model.safetensors");
+  REQUIRE(written.size() == 1);
+  CHECK(written.front().first == "embedding");
+  auto other = std::make_shared<TiedImpl>();
+  load_checkpoint_in_model(other, directory.path(), {.strict = true});
+  CHECK(torch::equal(other->head, tied->head));
+}
+
+TEST_CASE("hooks may write files of their own and take over models, until they are removed") {
+  TemporaryDirectory directory;
+  TrainingRun run;
+  auto on_save = run.accelerator.register_save_state_pre_hook(
+      [](checkpoint::Models&, std::vector<StateDict>& weights, const fs::path& path) {
+        checkpoint::save_weights(weights.front(), path / "own.safetensors");
+        weights.clear();
+      });
+  int loads = 0;
+  auto on_load = run.accelerator.register_load_state_pre_hook([&](checkpoint::Models& models, const fs::path& path) {
+    CHECK(fs::exists(path / "own.safetensors"));
+    models.clear();
+    ++loads;
+  });
+  run.accelerator.save_state(directory.path() / "saved");
+  CHECK(names_in(directory.path() / "saved").contains("own.safetensors"));
+  CHECK_FALSE(names_in(directory.path() / "saved").contains("model.safetensors"));
+  run.accelerator.load_state(directory.path() / "saved");
+  CHECK(loads == 1);
+
+  on_save.remove();
+  on_load.remove();
+  run.accelerator.save_state(directory.path() / "saved");
+  CHECK(names_in(directory.path() / "saved").contains("model.safetensors"));
+  run.accelerator.load_state(directory.path() / "saved");
+  CHECK(loads == 1);
+}
+
+TEST_CASE("the checkpoint of another program is refused with all that differs, and nothing is changed") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  {
+    TrainingRun run({.num_hidden = 8});
+    run.train_steps(1);
+    run.accelerator.save_state(saved);
+  }
+  TrainingRun run({.seed = 3, .num_hidden = 5});
+  const auto before = run.net->parameters()[0].clone();
+  auto error = error_of([&] { run.accelerator.load_state(saved); });
+  for (auto part : {"model.safetensors", "0.weight: [8, 4] in the file, [5, 4] in the model", "4.weight",
+                    "1.running_var", "optimizer.bin"}) {
+    CHECK_MESSAGE(contains(error, part), error);
+  }
+  CHECK(torch::equal(run.net->parameters()[0], before));
+  CHECK(run.loader.state_dict().batches_seen == 0);
+
+  TrainingRun more({.num_hidden = 8});
+  Counter counter;
+  more.accelerator.register_for_checkpointing(counter);
+  torch::optim::SGD sgd(more.net->parameters(), torch::optim::SGDOptions(0.1));
+  auto prepared = more.accelerator.prepare(sgd);
+  error = error_of([&] { more.accelerator.load_state(saved); });
+  CHECK_MESSAGE(contains(error, "has 1 optimizers; the program has 2"), error);
+  CHECK_MESSAGE(contains(error, "has 0 registered objects; the program has 1"), error);
+
+  Accelerator plain({.cpu = true});
+  torch::nn::Sequential net{torch::nn::Linear(4, 8), torch::nn::Linear(8, 8), torch::nn::Linear(8, 3)};
+  torch::optim::AdamW adamw(net->parameters(), 0.1);
+  LambdaLR lambda_lr(adamw, [](int64_t) { return 1.0; });
+  auto handles = plain.prepare(net, adamw, lambda_lr);
+  error = error_of([&] { plain.load_state(saved); });
+  CHECK_MESSAGE(contains(error, "missing, only in the model (2):\n    2.weight\n    2.bias"), error);
+  CHECK_MESSAGE(contains(error, "unexpected, only in the file (5):"), error);
+  CHECK_MESSAGE(contains(error, "4.bias"), error);
+  CHECK_MESSAGE(contains(error, "loop_state_0.bin: there are 1 data loaders; the program has prepared 0"), error);
+}
+
+TEST_CASE("damage is found before anything is loaded") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  TrainingRun run;
+  run.accelerator.save_state(saved);
+  SUBCASE("a flipped bit") {
+    auto text = directory.read("saved/optimizer.bin");
+    text[text.size() / 2] ^= 4;
+    directory.write("saved/optimizer.bin", text);
+    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    CHECK_MESSAGE(contains(error, "optimizer.bin"), error);
+  }
+  SUBCASE("random numbers that are none, in a folder without a manifest") {
+    fs::remove(saved / "manifest.json");
+    auto states = tensors::load_torch_file(saved / "random_states_0.pkl");
+    for (auto& [key, value] : states.entries()) {
+      if (key.text() == "torch_manual_seed") value = torch::zeros({16}, torch::kByte);
+    }
+    tensors::save_torch_file(states, saved / "random_states_0.pkl");
+    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    CHECK_MESSAGE(contains(error, "random_states_0.pkl: 'torch_manual_seed' is not the state of a generator"), error);
+  }
+  SUBCASE("a missing file, in a folder without a manifest") {
+    fs::remove(saved / "manifest.json");
+    fs::remove(saved / "scheduler.bin");
+    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    CHECK_MESSAGE(contains(error, "has 0 schedulers; the program has 1"), error);
+  }
+}
+
+TEST_CASE("an error on one rank is thrown on all with the same words, and what was saved before stays") {
+  TemporaryDirectory directory;
+  const auto saved = (directory.path() / "saved").string();
+  run_ranks(2, [&](comm::Group& group) {
+    TrainingRun run;
+    run.accelerator.save_state(saved);
+    auto hook = run.accelerator.register_save_state_pre_hook(
+        [&](checkpoint::Models&, std::vector<StateDict>&, const fs::path&) {
+          if (group.rank() == 1) fail("the disk of this rank is on fire");
+        });
+    CHECK(error_of([&] { run.accelerator.save_state(saved); }) == "rank 1: the disk of this rank is on fire");
+    hook.remove();
+    run.accelerator.load_state(saved);
+    run.accelerator.save_state(saved);
+  });
+  CHECK(names_in(directory.path()) == std::set<std::string>{"saved"});
+}
+
+TEST_CASE("a save in the background that fails is an error of the next call, on every rank") {
+  TemporaryDirectory directory;
+  run_ranks(2, [&](comm::Group& group) {
+    TrainingRun run;
+    fs::path stage;
+    run.accelerator.register_save_state_pre_hook(
+        [&](checkpoint::Models&, std::vector<StateDict>&, const fs::path& path) {
+          if (group.rank() == 0) fs::create_directories(path / "model.safetensors");  // no file can have that name now
+        });
+    run.accelerator.save_state(directory.path() / "saved", {.async = true});
+    const auto error = error_of([&] { run.accelerator.save_state(directory.path() / "other"); });
+    CHECK_MESSAGE(contains(error, "saved in the background is lost: rank 0: "), error);
+  });
+  CHECK_FALSE(fs::exists(directory.path() / "saved"));
+}
+
+}  // namespace accelerate::tests

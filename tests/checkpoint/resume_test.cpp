@@ -1,0 +1,210 @@
+// A run that was stopped and goes on from its checkpoint, compared with one that was not.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "tests/checkpoint/training_run.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate::tests {
+namespace {
+
+/// Stops a run after `num_steps`, goes on in a new one with other weights and random numbers, and returns that one.
+std::unique_ptr<TrainingRun> resumed(const RunOptions& options, int64_t num_steps,
+                                     const std::filesystem::path& directory, const SaveStateOptions& how = {}) {
+  {
+    TrainingRun first(options);
+    first.train_steps(num_steps);
+    first.accelerator.save_state(directory, how);
+  }
+  auto other = options;
+  other.seed += 77;
+  auto second = std::make_unique<TrainingRun>(other);
+  second->accelerator.load_state(directory);
+  second->train();
+  return second;
+}
+
+std::vector<double> from(const std::vector<double>& losses, int64_t start) {
+  return {losses.begin() + start, losses.end()};
+}
+
+const std::vector<RunOptions> kKinds = {
+    {},
+    {.use_seedable_sampler = true},
+    {.accumulation_steps = 3},  // windows end inside of epochs, and the last of an epoch is short
+    {.mixed_precision = MixedPrecision::Fp16},
+};
+
+}  // namespace
+
+TEST_CASE("a run that is stopped after any step goes on with the losses of one that was not, to the bit") {
+  for (const auto& options : kKinds) {
+    CAPTURE(options.accumulation_steps);
+    CAPTURE(options.use_seedable_sampler);
+    TrainingRun whole(options);
+    whole.train();
+    REQUIRE(whole.losses.size() == 10);
+    for (int64_t stop = 0; stop <= 10; ++stop) {
+      CAPTURE(stop);
+      TemporaryDirectory directory;
+      auto run = resumed(options, stop, directory.path() / "saved");
+      CHECK(run->losses == from(whole.losses, stop));
+      CHECK(torch::equal(run->net->parameters().back(), whole.net->parameters().back()));
+    }
+  }
+}
+
+TEST_CASE("so does a run of two ranks, each with its own random numbers") {
+  for (const auto& options : kKinds) {
+    CAPTURE(options.accumulation_steps);
+    CAPTURE(options.use_seedable_sampler);
+    TemporaryDirectory directory;
+    run_ranks(2, [&](comm::Group&) {
+      TrainingRun whole(options);
+      whole.train();
+      REQUIRE(whole.losses.size() == 6);
+      for (int64_t stop : {0, 1, 2, 3, 4, 6}) {
+        CAPTURE(stop);
+        auto run = resumed(options, stop, directory.path() / std::to_string(stop));
+        CHECK(run->losses == from(whole.losses, stop));
+        CHECK(torch::equal(run->net->parameters().back(), whole.net->parameters().back()));
+      }
+    });
+  }
+}
+
+TEST_CASE("a checkpoint that is saved in the background is the one of the moment it was asked for") {
+  TemporaryDirectory directory;
+  run_ranks(2, [&](comm::Group&) {
+    TrainingRun whole;
+    whole.train();
+    TrainingRun first;
+    first.train_steps(2);
+    first.accelerator.save_state(directory.path() / "saved", {.async = true});
+    first.train_steps(1);
+    first.accelerator.load_state(directory.path() / "saved");  // waits for it
+    first.losses.clear();
+    first.train();
+    CHECK(first.losses == from(whole.losses, 2));
+  });
+}
+
+TEST_CASE("a job that is killed in the middle of an epoch goes on as if it had not been, from its newest checkpoint") {
+  for (int world_size : {1, 2}) {
+    for (bool async : {false, true}) {
+      CAPTURE(world_size);
+      CAPTURE(async);
+      TemporaryDirectory directory;
+      const RunOptions options{.accumulation_steps = 2,
+                               .project = {.project_dir = directory.path(), .automatic_checkpoint_naming = true}};
+      CHECK_THROWS_AS(run_ranks(world_size,
+                                [&](comm::Group& group) {
+                                  TrainingRun run(options);
+                                  run.train([&] {
+                                    if (run.losses.size() == 4 && group.rank() == world_size - 1) raise(SIGKILL);
+                                    run.accelerator.save_state({.async = async});
+                                    return true;
+                                  });
+                                }),
+                      Error);
+      run_ranks(world_size, [&](comm::Group&) {
+        TrainingRun whole({.accumulation_steps = 2});
+        whole.train();
+        auto other = options;
+        other.seed = 99;
+        TrainingRun run(other);
+        run.accelerator.load_state();
+        run.train();
+        // In the background the last one may have been half written.
+        CHECK(whole.losses.size() - run.losses.size() >= (async ? 2 : 3));
+        CHECK(run.losses == from(whole.losses, whole.losses.size() - run.losses.size()));
+      });
+    }
+  }
+}
+
+TEST_CASE("in a job of another size no sample is left out, and the order is the saved one's") {
+  const RunOptions options{.num_samples = 24, .batch_size = 2, .num_epochs = 1};
+  for (auto [saved_size, new_size, stop] : {std::tuple{1, 2, 4}, {2, 1, 2}, {2, 3, 3}, {3, 2, 1}}) {
+    CAPTURE(saved_size);
+    CAPTURE(new_size);
+    TemporaryDirectory directory;
+    auto shared = (directory.path() / "saved").string();
+    run_ranks(saved_size, [&](comm::Group& group) {
+      TrainingRun run(options);
+      run.train_steps(stop);
+      run.accelerator.save_state(shared);
+      auto seen = comm::gather_object(run.samples, group);
+      if (group.rank() != 0) return;
+      std::string text;
+      for (auto sample : seen) text += std::to_string(sample) + " ";
+      directory.write("seen", text);
+    });
+    run_ranks(new_size, [&](comm::Group& group) {
+      TrainingRun run(options);
+      run.accelerator.load_state(shared);
+      run.train();
+      auto all = comm::gather_object(run.samples, group);
+      std::istringstream text(directory.read("seen"));
+      const size_t num_new = all.size();
+      for (int64_t sample = 0; text >> sample;) all.push_back(sample);
+      // Batches that do not divide among the ranks come again.
+      CHECK(num_new == 24 - (saved_size * stop / new_size * new_size) * 2);
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      CHECK(all.size() == 24);
+    });
+  }
+}
+
+TEST_CASE("gradients that wait for the end of their window count in a job of another size as they would have") {
+  // Two steps of two ranks on four samples each are one step of one rank on all, if the samples are the same.
+  struct LinearRun {
+    explicit LinearRun(int64_t num_processes)
+        : batches(TensorDataset(torch::arange(16, torch::kFloat).reshape({8, 2})), {.batch_size = 4 / num_processes}),
+          loader(accelerator.prepare(batches)) {
+      torch::NoGradGuard no_grad;
+      net->weight.fill_(1);
+    }
+    /// Returns whether there was another batch.
+    void steps(int64_t count) {
+      for (auto& rows : loader) {
+        auto accumulating = accelerator.accumulate(model);
+        accelerator.backward(model(rows).square().mean());
+        optimizer.step();
+        optimizer.zero_grad();
+        if (--count == 0) return;
+      }
+    }
+    Accelerator accelerator{{.gradient_accumulation_steps = 2, .cpu = true}};
+    DataLoader<at::Tensor> batches;
+    data::PreparedDataLoader<at::Tensor> loader;
+    torch::nn::Linear net{torch::nn::LinearOptions(2, 1).bias(false)};
+    torch::optim::SGD sgd{net->parameters(), 0.001};
+    Model<torch::nn::LinearImpl> model = accelerator.prepare(net);
+    Optimizer optimizer = accelerator.prepare(sgd);
+  };
+  LinearRun whole(1);
+  whole.steps(2);
+  for (auto [saved_size, new_size] : {std::pair{2, 1}, {1, 2}}) {
+    TemporaryDirectory directory;
+    run_ranks(saved_size, [&, size = saved_size](comm::Group&) {
+      LinearRun run(size);
+      run.steps(1);
+      CHECK_FALSE(run.accelerator.sync_gradients());
+      run.accelerator.save_state(directory.path() / "saved");
+    });
+    run_ranks(new_size, [&, size = new_size](comm::Group&) {
+      LinearRun run(size);
+      run.accelerator.load_state(directory.path() / "saved");
+      run.steps(1);
+      CHECK(torch::allclose(run.net->weight, whole.net->weight, 1e-6, 1e-7));
+    });
+  }
+}
+
+}  // namespace accelerate::tests
