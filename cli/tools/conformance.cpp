@@ -4,7 +4,9 @@
 
 #include <accelerate/accelerate.h>
 #include <torch/torch.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <functional>
 #include <iostream>
 #include <string>
@@ -127,6 +129,37 @@ bool computes_in_half_precision(Accelerator& accelerator) {
          net->weight.scalar_type() == torch::kFloat32 && torch::isfinite(net->weight).all().item<bool>();
 }
 
+/// Some steps, a checkpoint, some more, and the latter once again from the checkpoint.
+bool goes_on_from_a_checkpoint(Accelerator& accelerator) {
+  auto inputs = rows(48 * accelerator.num_processes(), 6), targets = inputs.sum(1, true);
+  auto net = linear_of_ones(6);
+  torch::optim::AdamW adamw(net->parameters(), 0.1);
+  accelerate::DataLoader batches(accelerate::TensorDataset(inputs, targets), {.batch_size = 4, .shuffle = true});
+  auto [loader, model, optimizer] = accelerator.prepare(batches, net, adamw);
+  auto train = [&, &loader = loader, &model = model, &optimizer = optimizer](int64_t num_steps) {
+    for (auto& [x, y] : loader) {
+      accelerator.backward(torch::mse_loss(model(x), y));
+      optimizer.step();
+      optimizer.zero_grad();
+      if (--num_steps == 0) break;
+    }
+    return net->weight.detach().clone();
+  };
+
+  std::vector<std::string> name = {"accelerate_test_" + std::to_string(getpid())};
+  accelerate::broadcast_object_list(name);
+  const auto directory = std::filesystem::temp_directory_path() / name.front();
+  train(3);
+  accelerator.save_state(directory);
+  accelerator.load_state(directory);
+  auto expected = train(4);
+  accelerator.load_state(directory);
+  auto again = train(4);
+  accelerator.wait_for_everyone();
+  if (accelerator.is_local_main_process()) std::filesystem::remove_all(directory);
+  return torch::equal(again, expected);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,6 +167,8 @@ int main(int argc, char** argv) {
   int rounds = repeats ? std::stoi(argv[2]) : 1;
   Accelerator accelerator({.mixed_precision = accelerate::MixedPrecision::No});
   Accelerator half({.mixed_precision = accelerate::MixedPrecision::Bf16});
+  Accelerator saving({.mixed_precision = accelerate::MixedPrecision::No,
+                      .project_config = {.save_on_each_node = true}});  // a temporary directory is of one machine
   Report report(accelerator);
   auto processes = std::to_string(accelerator.num_processes());
   for (int round = 0; round < rounds; ++round) {
@@ -146,6 +181,9 @@ int main(int argc, char** argv) {
                  [&] { return training_equals_one_process(accelerator); });
     report.check("mixed precision: bf16 inside, float32 outside", [&] { return computes_in_half_precision(half); });
     accelerator.free_memory();
+    report.check("checkpoints: a run goes on from where it was saved",
+                 [&] { return goes_on_from_a_checkpoint(saving); });
+    saving.free_memory();
     half.free_memory();
   }
   accelerator.end_training();
