@@ -1,0 +1,80 @@
+"""Benchmarks of checkpoints: what save_state and load_state take for 500 MB of weights and optimizer state.
+
+In memory (a tmpfs) the figures are those of the two implementations. On the disk they are mostly those of the disk: ours
+returns when the checkpoint would survive a power failure, Accelerate when the system has promised to write it some time.
+"""
+
+import atexit
+import functools
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from rows import BUILD, Row, milliseconds, peak_mebibytes, program, script
+
+MEMORY = pathlib.Path("/dev/shm")
+
+
+@functools.cache
+def directory(place, side):
+    """A directory for one side, removed when all is measured."""
+    path = tempfile.mkdtemp(prefix="accelerate_bench_", dir=place)
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return pathlib.Path(path) / side
+
+
+def ours(*options, place=MEMORY):
+    return program("checkpoint", "--directory", directory(place, "ours"), *options)
+
+
+def peer(*options, place=MEMORY):
+    return script("checkpoint", "--directory", directory(place, "peer"), *options)
+
+
+@functools.cache
+def has_saved(save):
+    """Runs a command that saves once, so that there is something to load."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(save, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def loading(side):
+    has_saved(tuple(side()))
+    return side("--load")
+
+
+def loading_row(name, unit, value, **more):
+    return Row(
+        name=name,
+        peer_name="Accelerate",
+        unit=unit,
+        ours=lambda quick: loading(ours),
+        peer=lambda quick: loading(peer),
+        value=value,
+        **more,
+    )
+
+
+def saving_row(name, peer_name, place, peer_options=(), our_options=(), **more):
+    return Row(
+        name=name,
+        peer_name=peer_name,
+        unit="ms",
+        ours=lambda quick: ours(*our_options, place=place),
+        peer=lambda quick: peer(*peer_options, place=place),
+        limit=lambda quick: ours("--bare", place=place),
+        value=milliseconds,
+        **more,
+    )
+
+
+CHECKPOINT_ROWS = [
+    saving_row("save_state of 500 MB, in memory", "Accelerate", MEMORY, target=1),
+    saving_row("save_state of 500 MB, on disk", "Accelerate, then synced", BUILD, ("--sync",), target=1),
+    saving_row("save_state of 500 MB, on disk, synced", "Accelerate, never synced", BUILD),
+    saving_row("wait for an asynchronous save_state", "Accelerate", MEMORY, ("--times", 1), ("--async",), target=10),
+    loading_row("load_state of 500 MB", "ms", milliseconds, target=2),
+    loading_row("memory at most, load_state of 500 MB", "MiB", peak_mebibytes, limit=lambda quick: ours("--bare"), target=1),
+]

@@ -1,0 +1,96 @@
+#pragma once
+
+// A job in which each part of the state says which step it is of, so that a checkpoint with parts of two steps shows.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <torch/torch.h>
+
+#include "accelerate/accelerator.h"
+#include "accelerate/durable/checkpoints.h"
+
+namespace accelerate::tests {
+
+/// Where checkpoints go.
+struct SaveMode {
+  std::string name = {};
+  bool numbered = true;  // project_dir/checkpoints/checkpoint_N, else always the same directory
+  std::optional<int64_t> total_limit = std::nullopt;
+  bool async = false;
+};
+
+struct Counter {
+  int64_t count = 0;
+
+  TorchValue state_dict() const { return TorchValue::dict({{"count", count}}); }
+  void load_state_dict(const TorchValue& state) { count = state.at("count").integer(); }
+};
+
+class CountingJob {
+ public:
+  CountingJob(const SaveMode& mode, const std::filesystem::path& home)
+      : mode_(mode),
+        directory_(home / (mode.numbered ? "checkpoints" : "state")),
+        accelerator_(
+            {.cpu = true,
+             .project_config = {
+                 .project_dir = home, .automatic_checkpoint_naming = mode.numbered, .total_limit = mode.total_limit}}) {
+    accelerator_.register_for_checkpointing(counter_);
+  }
+
+  void load() {
+    if (mode_.numbered && durable::newest_checkpoint(directory_)) accelerator_.load_state();
+    if (!mode_.numbered && std::filesystem::exists(directory_)) accelerator_.load_state(directory_);
+  }
+
+  /// The step of all parts. Throws Error when they differ.
+  int64_t step() const {
+    for (const auto& weights : net_->parameters()) {
+      auto state = adamw_.state().find(weights.unsafeGetTensorImpl());
+      int64_t optimizer_step =
+          state == adamw_.state().end() ? 0 : static_cast<const torch::optim::AdamWParamState&>(*state->second).step();
+      bool of_one_step = optimizer_step == counter_.count && (weights == counter_.count).all().item<bool>();
+      if (!of_one_step) fail("torn: the parts of the checkpoint are of different steps");
+    }
+    return counter_.count;
+  }
+
+  void advance() {
+    ++counter_.count;
+    for (auto& weights : net_->parameters()) weights.mutable_grad() = torch::zeros_like(weights);
+    optimizer_.step();
+    fill_weights();
+  }
+
+  /// Returns the latest step that is now sure to be saved.
+  int64_t save() {
+    accelerator_.save_state(mode_.numbered ? std::filesystem::path() : directory_, {.async = mode_.async});
+    return mode_.async ? counter_.count - 1 : counter_.count;
+  }
+
+ private:
+  void fill_weights() {
+    torch::NoGradGuard no_grad;
+    for (auto& weights : net_->parameters()) weights.fill_(counter_.count);
+  }
+
+  torch::nn::Linear zeroed(torch::nn::Linear net) {
+    torch::NoGradGuard no_grad;
+    for (auto& weights : net->parameters()) weights.zero_();
+    return net;
+  }
+
+  SaveMode mode_;
+  std::filesystem::path directory_;
+  Counter counter_;
+  Accelerator accelerator_;
+  torch::nn::Linear net_ = zeroed(torch::nn::Linear(256, 256));
+  torch::optim::AdamW adamw_{net_->parameters(), torch::optim::AdamWOptions(1e-3)};
+  decltype(accelerator_.prepare(net_)) model_ = accelerator_.prepare(net_);
+  Optimizer optimizer_ = accelerator_.prepare(adamw_);
+};
+
+}  // namespace accelerate::tests

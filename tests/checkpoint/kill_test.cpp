@@ -1,0 +1,167 @@
+// kill -9 at random moments of save_state, of one rank or of all: what is left can be loaded, all of it is of one step,
+// and nothing is lost that was reported as saved.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "accelerate/base/error.h"
+#include "accelerate/ranks/fork_ranks.h"
+#include "tests/checkpoint/counting_job.h"
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::microseconds;
+
+/// What the first rank of a job tells whoever started it, also when it is killed.
+class Notes {
+ public:
+  explicit Notes(const fs::path& path) : path_(path) { std::ofstream{path_}; }
+
+  void add(const std::string& word, int64_t step) const {
+    std::ofstream(path_, std::ios::app) << word << ' ' << step << std::endl;
+  }
+
+  /// The number that was last said after `word`.
+  std::optional<int64_t> last(const std::string& word) const {
+    std::ifstream file(path_);
+    std::optional<int64_t> found;
+    std::string said;
+    for (int64_t step = 0; file >> said >> step;) {
+      if (said == word) found = step;
+    }
+    return found;
+  }
+
+ private:
+  fs::path path_;
+};
+
+struct Counts {
+  int kills = 0;
+  int unloadable = 0;
+  int torn = 0;
+  int lost = 0;
+};
+
+/// One mode on so many ranks: jobs that go on from each other, killed again and again.
+class KilledJobs {
+ public:
+  KilledJobs(const SaveMode& mode, int num_processes) : mode_(mode), num_processes_(num_processes) {
+    save_time_ =
+        microseconds(std::stoll(ranks::fork_ranks(num_processes, [&](int) { return time_of_saves(5); }).front()));
+  }
+
+  /// Starts a job, sees what it loads, and kills it while it saves.
+  void kill_one(std::mt19937& random) {
+    int victim = random() % 2 == 0 ? -1 : static_cast<int>(random() % num_processes_);  // -1: all of them
+    auto after = 3 * save_time_ * (random() % 1000) / 1000;
+    Notes notes(home_.path() / "notes");
+    std::string end;
+    try {
+      ranks::fork_ranks(num_processes_, [&](int rank) { return live(rank, victim, after, notes); });
+    } catch (const Error& error) {
+      end = error.what();
+    }
+    judge(notes, end);
+    ++counts_.kills;
+    promised_ = notes.last("saved").value_or(promised_);
+  }
+
+  /// What the last job that was killed has left.
+  void load() {
+    Notes notes(home_.path() / "notes");
+    std::string end;
+    try {
+      ranks::fork_ranks(num_processes_, [&](int rank) {
+        CountingJob job(mode_, home_.path());
+        job.load();
+        if (rank == 0) notes.add("loaded", job.step());
+        return std::string();
+      });
+    } catch (const Error& error) {
+      end = error.what();
+    }
+    judge(notes, end);
+  }
+
+  const Counts& counts() const { return counts_; }
+  const fs::path& home() const { return home_.path(); }
+
+ private:
+  std::string time_of_saves(int num_saves) {
+    CountingJob job(mode_, home_.path());
+    auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < num_saves; ++i) {
+      job.advance();
+      job.save();
+    }
+    auto took = std::chrono::steady_clock::now() - begin;
+    return std::to_string(std::chrono::duration_cast<microseconds>(took).count() / num_saves);
+  }
+
+  [[noreturn]] std::string live(int rank, int victim, microseconds after, const Notes& notes) {
+    CountingJob job(mode_, home_.path());
+    job.load();
+    auto step = job.step();
+    if (rank == 0) notes.add("loaded", step);
+    std::thread killer([&] {
+      std::this_thread::sleep_for(after);
+      if (victim < 0 || victim == rank) kill(getpid(), SIGKILL);
+    });
+    killer.detach();
+    while (true) {
+      job.advance();
+      step = job.save();
+      if (rank == 0) notes.add("saved", step);
+    }
+  }
+
+  void judge(const Notes& notes, const std::string& end) {
+    auto loaded = notes.last("loaded");
+    if (loaded && *loaded < promised_) ++counts_.lost;
+    if (loaded) return;
+    MESSAGE(end);
+    ++(end.find("torn") != std::string::npos ? counts_.torn : counts_.unloadable);
+  }
+
+  SaveMode mode_;
+  int num_processes_;
+  TemporaryDirectory home_;
+  microseconds save_time_;
+  int64_t promised_ = 0;
+  Counts counts_;
+};
+
+}  // namespace
+
+TEST_CASE("kill -9 at random points of save_state leaves the last checkpoint or the new one") {
+  const int num_kills = std::getenv("ACCELERATE_TEST_FULL") != nullptr ? 200 : 5;
+  std::mt19937 random(8);
+  for (const auto& mode : {SaveMode{.name = "automatic naming"}, SaveMode{.name = "overwriting", .numbered = false},
+                           SaveMode{.name = "total_limit = 1", .total_limit = 1},
+                           SaveMode{.name = "in the background", .total_limit = 1, .async = true}}) {
+    for (int num_processes : {1, 4}) {
+      KilledJobs jobs(mode, num_processes);
+      while (jobs.counts().kills < num_kills) jobs.kill_one(random);
+      jobs.load();
+      const auto& counts = jobs.counts();
+      MESSAGE(mode.name, ", ", num_processes, " processes: ", counts.kills, " kills, ", counts.unloadable,
+              " unloadable, ", counts.torn, " torn, ", counts.lost, " lost");
+      CHECK(counts.unloadable + counts.torn + counts.lost == 0);
+    }
+  }
+}
+
+}  // namespace accelerate::tests
