@@ -155,5 +155,5 @@ TEST_CASE("a program of Python Accelerate runs on two ranks that find each other
   auto python_first = fs::path(ACCELERATE_ORACLE_PYTHON).parent_path().string() + ":" + getenv("PATH");
   auto run = Run({"launch", "--cpu", "-n", "2", script.string()}, {{"PATH", python_first}});
   CHECK_MESSAGE(run.exit_code == 0, run.errors);
-  CHECK_MESSAGE(run.output == "MULTI_CPU shm [0, 1]\nMULTI_CPU shm [0, 1]\n", run.output);
+  CHECK_MESSAGE(run.output == "MULTI_CPU gloo [0, 1]\nMULTI_CPU gloo [0, 1]\n", run.output);
 }
