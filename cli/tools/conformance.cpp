@@ -148,7 +148,9 @@ bool goes_on_from_a_checkpoint(Accelerator& accelerator) {
 
   std::vector<std::string> name = {"accelerate_test_" + std::to_string(getpid())};
   accelerate::broadcast_object_list(name);
-  const auto directory = std::filesystem::temp_directory_path() / name.front();
+  // Each machine has its own, even if they share their disks.
+  const auto machine = std::to_string(accelerator.process_index() - accelerator.local_process_index());
+  const auto directory = std::filesystem::temp_directory_path() / (name.front() + "_" + machine);
   train(3);
   accelerator.save_state(directory);
   accelerator.load_state(directory);
