@@ -65,6 +65,7 @@ demo-quick: build setup-assets
 	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example --quick
 
 bench: build setup-oracle
+	@cmake --build $(BUILD) --parallel $(JOBS) --target benchmarks
 	.venv/bin/python benchmarks/run.py
 
 fuzz: setup-oracle
