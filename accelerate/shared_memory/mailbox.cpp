@@ -59,11 +59,17 @@ void Mailbox::send(const std::byte* data, size_t bytes, int to, int tag, std::ch
 
 bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
   auto* letters = memory_.control.letters(from, rank_);
-  Letter* oldest = nullptr;
-  for (auto* letter = letters; letter != letters + Control::kLetters; ++letter) {
-    if (letter->full.load() == 0 || letter->tag != tag) continue;
-    if (!oldest || letter->number < oldest->number) oldest = letter;
-  }
+  auto look = [&] {
+    Letter* oldest = nullptr;
+    for (auto* letter = letters; letter != letters + Control::kLetters; ++letter) {
+      if (letter->full.load() == 0 || letter->tag != tag) continue;
+      if (!oldest || letter->number < oldest->number) oldest = letter;
+    }
+    return oldest;
+  };
+  // Letters come in the order of their numbers, but to any place. The first look may have passed a place just before it
+  // was filled and then found a later letter; whatever is older than that is there when it looks again.
+  auto* oldest = look() ? look() : nullptr;
   if (!oldest) return false;
   if (oldest->bytes != bytes) {
     fail("rank ", rank_, " receives ", bytes, " bytes from rank ", from, ", which has sent ", oldest->bytes, " (tag ",
