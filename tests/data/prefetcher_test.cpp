@@ -119,7 +119,7 @@ TEST_CASE("leaving early ends the threads and drops the jobs that have not begun
       OrderedPrefetcher<int> prefetcher(jobs(1000,
                                              [&](int i) {
                                                ++num_running;
-                                               std::this_thread::sleep_for(200us);
+                                               if (i > 0) std::this_thread::sleep_for(10ms);
                                                ++num_run;
                                                --num_running;
                                                return i;

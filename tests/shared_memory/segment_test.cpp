@@ -32,7 +32,7 @@ TEST_CASE("a second mapping sees what was written to the first") {
 }
 
 TEST_CASE("memory is taken when it is committed and given back when it is released") {
-  Segment segment(size_t{1} << 40);  // addresses only
+  Segment segment(size_t{1} << 36);  // addresses only
   CHECK(memory_behind(segment) == 0);
   segment.commit(0, 10 * page_bytes());
   CHECK(memory_behind(segment) == 10 * page_bytes());
