@@ -13,6 +13,7 @@
 #include "accelerate/base/byte_size.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/port.h"
@@ -173,8 +174,6 @@ Finding check_host_name(const std::string& name) {
 }
 
 std::vector<Finding> check_machine() {
-  char host[256] = "localhost";
-  gethostname(host, sizeof(host) - 1);
   return {check_versions(find_in_path("accelerate")),
           check_config_file(config::default_config_file()),
           check_rank_variables(),
@@ -184,7 +183,7 @@ std::vector<Finding> check_machine() {
           check_left_over_jobs(fs::temp_directory_path()),
           check_port(kUsualPort),
           check_open_files(),
-          check_host_name(host)};
+          check_host_name(host_name())};
 }
 
 }  // namespace accelerate::cli

@@ -7,17 +7,9 @@
 #include <iomanip>
 #include <sstream>
 
+#include "accelerate/base/host_name.h"
+
 namespace accelerate::comm {
-
-namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
-}  // namespace
 
 int64_t unix_milliseconds() {
   auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -1,7 +1,6 @@
 #include "accelerate/durable/directory_lock.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/base/log.h"
 
 namespace accelerate::durable {
@@ -21,11 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string this_process() {
-  std::array<char, HOST_NAME_MAX + 1> host{};
-  gethostname(host.data(), host.size() - 1);
-  return "process " + std::to_string(getpid()) + " on " + host.data();
-}
+std::string this_process() { return "process " + std::to_string(getpid()) + " on " + host_name(); }
 
 /// What the holder of a lock has written into it.
 std::string holder_in(int descriptor) {

@@ -9,6 +9,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/rank_output.h"
 #include "accelerate/launch/crash_report.h"
@@ -20,12 +21,6 @@ namespace {
 
 constexpr size_t kLinesShown = 10;
 constexpr size_t kFramesShown = 12;
-
-std::string host_name() {
-  char name[256] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
 
 /// "[default1]:" as torchrun writes it, in a colour of the rank on a terminal.
 std::string line_prefix(const std::string& role, int local_rank, bool coloured) {

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
 #include "accelerate/tracking/wall_time.h"
@@ -13,11 +14,6 @@
 namespace accelerate::tracking {
 
 namespace {
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
-}
 
 /// A number that no other event file of this process has.
 int64_t next_file_number() {
