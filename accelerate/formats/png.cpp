@@ -1,7 +1,5 @@
 #include "accelerate/formats/png.h"
 
-#include <string_view>
-
 #include "accelerate/base/error.h"
 #include "accelerate/formats/crc32.h"
 
@@ -30,22 +28,6 @@ uint32_t adler32(std::string_view bytes) {
   return high << 16 | low;
 }
 
-/// A zlib stream that holds the bytes as they are.
-std::string stored(std::string_view bytes) {
-  std::string stream = "\x78\x01";
-  constexpr size_t kMaxBlock = 65535;
-  for (size_t start = 0; start < bytes.size(); start += kMaxBlock) {
-    auto block = bytes.substr(start, kMaxBlock);
-    stream += start + block.size() == bytes.size() ? '\1' : '\0';
-    for (size_t size : {block.size(), ~block.size()}) {
-      stream += {static_cast<char>(size), static_cast<char>(size >> 8)};
-    }
-    stream += block;
-  }
-  append_big_endian(stream, adler32(bytes));
-  return stream;
-}
-
 char color_type_of(int64_t channels) {
   switch (channels) {
     case 1:
@@ -61,7 +43,23 @@ char color_type_of(int64_t channels) {
 
 }  // namespace
 
-std::string encode_png(int64_t height, int64_t width, int64_t channels, std::span<const uint8_t> pixels) {
+std::string zlib_stored(std::string_view bytes) {
+  std::string stream = "\x78\x01";
+  constexpr size_t kMaxBlock = 65535;
+  for (size_t start = 0; start < bytes.size(); start += kMaxBlock) {
+    auto block = bytes.substr(start, kMaxBlock);
+    stream += start + block.size() == bytes.size() ? '\1' : '\0';
+    for (size_t size : {block.size(), ~block.size()}) {
+      stream += {static_cast<char>(size), static_cast<char>(size >> 8)};
+    }
+    stream += block;
+  }
+  append_big_endian(stream, adler32(bytes));
+  return stream;
+}
+
+std::string encode_png(int64_t height, int64_t width, int64_t channels, std::span<const uint8_t> pixels,
+                       ZlibPacker pack) {
   char color_type = color_type_of(channels);
   if (height < 1 || width < 1 || height > INT32_MAX || width > INT32_MAX) {
     fail("an image of ", height, " x ", width, " pixels cannot be stored");
@@ -81,7 +79,7 @@ std::string encode_png(int64_t height, int64_t width, int64_t channels, std::spa
     rows.push_back(0);  // the row is stored as it is, without prediction from its neighbours
     rows.append(reinterpret_cast<const char*>(pixels.data()) + start, row_size);
   }
-  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", stored(rows)) + chunk("IEND", "");
+  return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", pack(rows)) + chunk("IEND", "");
 }
 
 }  // namespace accelerate::formats

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures as PNG files.
+// Pictures as compressed PNG files: a notebook keeps them.
 
 #include <cstdint>
 #include <string>
