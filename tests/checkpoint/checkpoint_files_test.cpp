@@ -8,6 +8,7 @@
 #include "accelerate/checkpoint/stored_weights.h"
 #include "accelerate/tensors/safetensors.h"
 #include "tests/checkpoint/training_run.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -30,15 +31,6 @@ struct Counter {
   TorchValue state_dict() const { return TorchValue::dict({{"count", count}}); }
   void load_state_dict(const TorchValue& state) { count = state.at("count").integer(); }
 };
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -116,7 +108,7 @@ TEST_CASE("checkpoints that are named by themselves: the newest is loaded, old o
   CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_2", "checkpoint_3"});
 
   TrainingRun run({.seed = 9, .project = project});
-  const auto error = error_of([&] {
+  const auto error = failure_of([&] {
     TrainingRun careless({.project = project});
     careless.accelerator.set_save_iteration(3);
     careless.accelerator.save_state();
@@ -132,9 +124,9 @@ TEST_CASE("checkpoints that are named by themselves: the newest is loaded, old o
 
 TEST_CASE("without a directory and without names by themselves there is an error that says what to do") {
   TrainingRun run;
-  CHECK(contains(error_of([&] { run.accelerator.save_state(); }), "automatic_checkpoint_naming"));
-  CHECK(contains(error_of([&] { run.accelerator.load_state(); }), "automatic_checkpoint_naming"));
-  CHECK(contains(error_of([&] { run.accelerator.load_state("/no/such/place"); }), "/no/such/place"));
+  CHECK(contains(failure_of([&] { run.accelerator.save_state(); }), "automatic_checkpoint_naming"));
+  CHECK(contains(failure_of([&] { run.accelerator.load_state(); }), "automatic_checkpoint_naming"));
+  CHECK(contains(failure_of([&] { run.accelerator.load_state("/no/such/place"); }), "/no/such/place"));
 }
 
 TEST_CASE("a model is saved alone, in files of a limited size, and read into another") {
@@ -163,9 +155,9 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
     load_checkpoint_in_model(other.net, path, {.strict = true});
     CHECK(torch::equal(weight_of(other), weight_of(run)));
   }
-  CHECK(
-      contains(error_of([&] { run.accelerator.save_model(run.model, saved, {.max_shard_size = "much"}); }), "'much'"));
-  CHECK(contains(error_of([&] { run.accelerator.save_model(run.model, directory.write("file", "")); }), "is a file"));
+  CHECK(contains(failure_of([&] { run.accelerator.save_model(run.model, saved, {.max_shard_size = "much"}); }),
+                 "'much'"));
+  CHECK(contains(failure_of([&] { run.accelerator.save_model(run.model, directory.write("file", "")); }), "is a file"));
   torch::nn::Linear another(3, 3);
   auto keys = load_checkpoint_in_model(another, saved);
   CHECK(keys.missing_keys == std::vector<std::string>{"weight", "bias"});
@@ -230,7 +222,7 @@ TEST_CASE("the checkpoint of another program is refused with all that differs, a
   }
   TrainingRun run({.seed = 3, .num_hidden = 5});
   const auto before = run.net->parameters()[0].clone();
-  auto error = error_of([&] { run.accelerator.load_state(saved); });
+  auto error = failure_of([&] { run.accelerator.load_state(saved); });
   for (auto part : {"model.safetensors", "0.weight: [8, 4] in the file, [5, 4] in the model", "4.weight",
                     "1.running_var", "optimizer.bin"}) {
     CHECK_MESSAGE(contains(error, part), error);
@@ -243,7 +235,7 @@ TEST_CASE("the checkpoint of another program is refused with all that differs, a
   more.accelerator.register_for_checkpointing(counter);
   torch::optim::SGD sgd(more.net->parameters(), torch::optim::SGDOptions(0.1));
   auto prepared = more.accelerator.prepare(sgd);
-  error = error_of([&] { more.accelerator.load_state(saved); });
+  error = failure_of([&] { more.accelerator.load_state(saved); });
   CHECK_MESSAGE(contains(error, "has 1 optimizers; the program has 2"), error);
   CHECK_MESSAGE(contains(error, "has 0 registered objects; the program has 1"), error);
 
@@ -252,7 +244,7 @@ TEST_CASE("the checkpoint of another program is refused with all that differs, a
   torch::optim::AdamW adamw(net->parameters(), 0.1);
   LambdaLR lambda_lr(adamw, [](int64_t) { return 1.0; });
   auto handles = plain.prepare(net, adamw, lambda_lr);
-  error = error_of([&] { plain.load_state(saved); });
+  error = failure_of([&] { plain.load_state(saved); });
   CHECK_MESSAGE(contains(error, "missing, only in the model (2):\n    2.weight\n    2.bias"), error);
   CHECK_MESSAGE(contains(error, "unexpected, only in the file (5):"), error);
   CHECK_MESSAGE(contains(error, "4.bias"), error);
@@ -268,7 +260,7 @@ TEST_CASE("damage is found before anything is loaded") {
     auto text = directory.read("saved/optimizer.bin");
     text[text.size() / 2] ^= 4;
     directory.write("saved/optimizer.bin", text);
-    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    const auto error = failure_of([&] { run.accelerator.load_state(saved); });
     CHECK_MESSAGE(contains(error, "optimizer.bin"), error);
   }
   SUBCASE("random numbers that are none, in a folder without a manifest") {
@@ -278,13 +270,13 @@ TEST_CASE("damage is found before anything is loaded") {
       if (key.text() == "torch_manual_seed") value = torch::zeros({16}, torch::kByte);
     }
     tensors::save_torch_file(states, saved / "random_states_0.pkl");
-    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    const auto error = failure_of([&] { run.accelerator.load_state(saved); });
     CHECK_MESSAGE(contains(error, "random_states_0.pkl: 'torch_manual_seed' is not the state of a generator"), error);
   }
   SUBCASE("a missing file, in a folder without a manifest") {
     fs::remove(saved / "manifest.json");
     fs::remove(saved / "scheduler.bin");
-    const auto error = error_of([&] { run.accelerator.load_state(saved); });
+    const auto error = failure_of([&] { run.accelerator.load_state(saved); });
     CHECK_MESSAGE(contains(error, "has 0 schedulers; the program has 1"), error);
   }
 }
@@ -299,7 +291,7 @@ TEST_CASE("an error on one rank is thrown on all with the same words, and what w
         [&](checkpoint::Models&, std::vector<StateDict>&, const fs::path&) {
           if (group.rank() == 1) fail("the disk of this rank is on fire");
         });
-    CHECK(error_of([&] { run.accelerator.save_state(saved); }) == "rank 1: the disk of this rank is on fire");
+    CHECK(failure_of([&] { run.accelerator.save_state(saved); }) == "rank 1: the disk of this rank is on fire");
     hook.remove();
     run.accelerator.load_state(saved);
     run.accelerator.save_state(saved);
@@ -317,7 +309,7 @@ TEST_CASE("a save in the background that fails is an error of the next call, on 
           if (group.rank() == 0) fs::create_directories(path / "model.safetensors");  // no file can have that name now
         });
     run.accelerator.save_state(directory.path() / "saved", {.async = true});
-    const auto error = error_of([&] { run.accelerator.save_state(directory.path() / "other"); });
+    const auto error = failure_of([&] { run.accelerator.save_state(directory.path() / "other"); });
     CHECK_MESSAGE(contains(error, "saved in the background is lost: rank 0: "), error);
   });
   CHECK_FALSE(fs::exists(directory.path() / "saved"));

@@ -8,6 +8,7 @@
 
 #include "accelerate/base/error.h"
 #include "tests/checkpoint/counting_job.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -18,15 +19,6 @@ namespace {
 void limit_file_size(rlim_t bytes) {
   rlimit limit{.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
   REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-}
-
-std::string error_of_save(CountingJob& job) {
-  try {
-    job.save();
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
 }
 
 }  // namespace
@@ -43,7 +35,7 @@ TEST_CASE("when one rank cannot write, all throw the same error within seconds, 
         job.advance();
         if (group.rank() == victim) limit_file_size(1000);
         auto begin = std::chrono::steady_clock::now();
-        auto message = error_of_save(job);
+        auto message = failure_of([&] { job.save(); });
         auto took = std::chrono::steady_clock::now() - begin;
         limit_file_size(RLIM_INFINITY);
         CHECK(took < std::chrono::seconds(5));

@@ -10,6 +10,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
+#include "tests/support/failure_of.h"
 
 using namespace accelerate;
 using accelerate::ranks::fork_ranks;
@@ -22,12 +23,7 @@ using Clock = std::chrono::steady_clock;
 /// What fork_ranks throws, as text; empty when it does not throw.
 template <class Body>
 std::string failure_of(int num_processes, Body body, std::chrono::milliseconds timeout = 20s) {
-  try {
-    fork_ranks(num_processes, body, {.timeout = timeout});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return tests::failure_of([&] { fork_ranks(num_processes, body, {.timeout = timeout}); });
 }
 
 std::string sleep_for_ever(int) {

@@ -18,26 +18,17 @@
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/redirected_stdout.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
+using accelerate::tests::failure_of;
 using namespace std::chrono_literals;
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// What the call throws, as text; empty when it does not throw.
-template <class Action>
-std::string failure_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 int sum_of_ranks() {
   PartialState state;

@@ -9,24 +9,15 @@
 #include "accelerate/base/error.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/ranks/debug_launcher.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/redirected_stdout.h"
 
 using namespace accelerate;
+using accelerate::tests::failure_of;
 using namespace std::chrono_literals;
 
 namespace {
-
-/// What `action` throws, as text; empty when it does not throw.
-template <class Action>
-std::string failure_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 /// The same, for an action whose checks are meant to fail: doctest's words about them are not shown.
 template <class Action>

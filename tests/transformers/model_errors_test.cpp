@@ -4,6 +4,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/torch_file.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/temporary_directory.h"
 #include "transformers/auto_model.h"
 
@@ -12,6 +13,7 @@ namespace transformers {
 namespace {
 
 namespace fs = std::filesystem;
+using accelerate::tests::failure_of;
 
 PretrainedConfig config(const std::string& json) { return PretrainedConfig::from_json(json, "config.json"); }
 
@@ -22,17 +24,6 @@ constexpr auto kRoberta = R"({"model_type": "roberta", "vocab_size": 11, "hidden
 
 at::Tensor ids(int64_t batch, int64_t length) { return at::full({batch, length}, 3, at::kLong); }
 
-/// The message of what `body` throws; empty when it does not.
-template <class Body>
-std::string message_of(const Body& body) {
-  try {
-    body();
-  } catch (const accelerate::Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 bool mentions(const std::string& message, const std::string& part) { return message.find(part) != message.npos; }
 
 }  // namespace
@@ -40,23 +31,23 @@ bool mentions(const std::string& message, const std::string& part) { return mess
 TEST_CASE("a decoder without a padding token classifies one text, and says what several need") {
   auto model = AutoModelForSequenceClassification::from_config(config(kGpt2));
   CHECK(model->forward(ModelInputs{.input_ids = ids(1, 5)}).logits.sizes() == at::IntArrayRef{1, 2});
-  auto message = message_of([&] { model->forward(ModelInputs{.input_ids = ids(2, 5)}); });
+  auto message = failure_of([&] { model->forward(ModelInputs{.input_ids = ids(2, 5)}); });
   CHECK(mentions(message, "pad_token_id"));
 }
 
 TEST_CASE("a text longer than the table of positions is refused") {
   auto gpt2 = AutoModel::from_config(config(kGpt2));
-  CHECK(message_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
-  CHECK(mentions(message_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "7 tokens"));
+  CHECK(failure_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
+  CHECK(mentions(failure_of([&] { gpt2->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "7 tokens"));
 
   // The first two of RoBERTa's eight positions are no position of a token.
   auto roberta = AutoModel::from_config(config(kRoberta));
-  CHECK(message_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
-  CHECK(mentions(message_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "6 positions"));
+  CHECK(failure_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 6)}); }).empty());
+  CHECK(mentions(failure_of([&] { roberta->forward(ModelInputs{.input_ids = ids(1, 7)}); }), "6 positions"));
 }
 
 TEST_CASE("a configuration that makes no model is refused, with the key and what it can be") {
-  auto refusal = [](const std::string& json) { return message_of([&] { AutoModel::from_config(config(json)); }); };
+  auto refusal = [](const std::string& json) { return failure_of([&] { AutoModel::from_config(config(json)); }); };
   CHECK(mentions(refusal(R"({"model_type": "bert", "hidden_size": 7, "num_attention_heads": 2})"), "7"));
   CHECK(mentions(refusal(R"({"model_type": "llama", "num_attention_heads": 6, "hidden_size": 36,
                              "num_key_value_heads": 4})"),
@@ -73,7 +64,7 @@ TEST_CASE("weights that are missing, damaged or no weights are refused with the 
   using accelerate::tensors::TorchValue;
   accelerate::tests::TemporaryDirectory directory;
   directory.write("config.json", kGpt2);
-  auto refusal = [&] { return message_of([&] { AutoModel::from_pretrained(directory.path().string()); }); };
+  auto refusal = [&] { return failure_of([&] { AutoModel::from_pretrained(directory.path().string()); }); };
   auto bin = directory.path() / "pytorch_model.bin";
   CHECK(mentions(refusal(), "neither model.safetensors nor pytorch_model.bin"));
 
@@ -106,7 +97,7 @@ TEST_CASE("safetensors are taken when there is a pytorch_model.bin too") {
 }
 
 TEST_CASE("a model without a form for the task says so") {
-  auto message = message_of([&] { AutoModelForCausalLM::from_config(config(R"({"model_type": "bert"})")); });
+  auto message = failure_of([&] { AutoModelForCausalLM::from_config(config(R"({"model_type": "bert"})")); });
   CHECK(mentions(message, "causal language modelling"));
 }
 
