@@ -8,7 +8,6 @@
 
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "accelerate/base/error.h"
 
@@ -73,18 +72,12 @@ File File::open_directory(const fs::path& path) { return File(path, O_RDONLY | O
 
 File::File(const fs::path& path, int flags, std::string_view action)
     : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-  if (descriptor_ < 0) fail_for_file(path, action);
-}
-
-File::File(File&& other) noexcept : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (!descriptor_) fail_for_file(path, action);
 }
 
 void File::read_at(uint64_t position, char* bytes, size_t size) const {
   while (size > 0) {
-    auto done = pread(descriptor_, bytes, size, static_cast<off_t>(position));
+    auto done = pread(descriptor(), bytes, size, static_cast<off_t>(position));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail_for_file(path_, "read");
     if (done == 0) fail(path_.string(), ": ends at byte ", position, ", where more was expected");
@@ -96,7 +89,7 @@ void File::read_at(uint64_t position, char* bytes, size_t size) const {
 
 void File::append(std::string_view bytes) const {
   while (!bytes.empty()) {
-    auto done = write(descriptor_, bytes.data(), bytes.size());
+    auto done = write(descriptor(), bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail_for_file(path_, "written");
     bytes.remove_prefix(static_cast<size_t>(done));
@@ -104,12 +97,12 @@ void File::append(std::string_view bytes) const {
 }
 
 void File::flush_to_disk() const {
-  if (fsync(descriptor_) != 0) fail_for_file(path_, "written to the disk");
+  if (fsync(descriptor()) != 0) fail_for_file(path_, "written to the disk");
 }
 
 uint64_t File::bytes() const {
   struct stat status{};
-  if (fstat(descriptor_, &status) != 0) fail_for_file(path_, "read");
+  if (fstat(descriptor(), &status) != 0) fail_for_file(path_, "read");
   return static_cast<uint64_t>(status.st_size);
 }
 

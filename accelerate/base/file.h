@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate {
 
 /// Throws Error "PATH: cannot be ACTION: reason; remedy" for a call that has failed with `error`.
@@ -25,10 +27,6 @@ class File {
   static File create(const std::filesystem::path& path);
   static File open_directory(const std::filesystem::path& path);
 
-  File(File&& other) noexcept;
-  File& operator=(File&&) = delete;
-  ~File();
-
   /// Reads exactly `size` bytes from `position` on; the file has to have them.
   void read_at(uint64_t position, char* bytes, size_t size) const;
   void append(std::string_view bytes) const;
@@ -36,14 +34,14 @@ class File {
   void flush_to_disk() const;
 
   uint64_t bytes() const;
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   const std::filesystem::path& path() const { return path_; }
 
  private:
   File(const std::filesystem::path& path, int flags, std::string_view action);
 
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace accelerate

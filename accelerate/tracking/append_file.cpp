@@ -13,21 +13,19 @@ namespace accelerate::tracking {
 
 AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
   make_directories(path_.parent_path());
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail_for_file(path_, "opened");
+  descriptor_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!descriptor_) fail_for_file(path_, "opened");
 }
 
-AppendFile::~AppendFile() { ::close(descriptor_); }
-
 void AppendFile::append(std::string_view bytes) {
-  auto size_before = ::lseek(descriptor_, 0, SEEK_END);
+  auto size_before = ::lseek(descriptor_.get(), 0, SEEK_END);
   ssize_t written = 0;
   do {
-    written = ::write(descriptor_, bytes.data(), bytes.size());
+    written = ::write(descriptor_.get(), bytes.data(), bytes.size());
   } while (written < 0 && errno == EINTR);
   if (written == static_cast<ssize_t>(bytes.size())) return;
   int error = written < 0 ? errno : ENOSPC;  // a short write to a file means that the disk is full
-  if (written > 0 && ::ftruncate(descriptor_, size_before) != 0) error = errno;
+  if (written > 0 && ::ftruncate(descriptor_.get(), size_before) != 0) error = errno;
   fail_for_file(path_, "written", error);
 }
 

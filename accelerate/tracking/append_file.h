@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate::tracking {
 
 /// An open file that records are added to. Each append is one write, so whoever reads sees whole records only.
@@ -13,16 +15,13 @@ class AppendFile {
  public:
   /// Opens or makes the file, and the directories on the way to it. Throws Error naming the path when that fails.
   explicit AppendFile(std::filesystem::path path);
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
-  ~AppendFile();
 
   /// Adds bytes at the end. Throws Error when not all of them could be written; the file is then as before.
   void append(std::string_view bytes);
 
  private:
   std::filesystem::path path_;
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 /// The bytes of a file, none when there is no such file.
