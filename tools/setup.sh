@@ -6,6 +6,7 @@
 #   tools/setup.sh oracle   the Python packages that tests and benchmarks compare with, in .venv
 #   tools/setup.sh assets   weights, texts and data sets of the tutorial, in .assets
 #   tools/setup.sh notebook the interpreter and the packages of the Jupyter kernel, and Jupyter in .venv
+#   tools/setup.sh slurm    a cluster of one machine, for the long tests
 #   tools/setup.sh fuzz     clang and its libFuzzer
 #   tools/setup.sh lint     clang-format and clang-tidy, in .venv
 set -euo pipefail
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 system_packages=(g++ cmake ninja-build ccache pkg-config doctest-dev nlohmann-json3-dev libcli11-dev libyaml-cpp-dev
   libonig-dev libcurl4-openssl-dev libxxhash-dev zlib1g-dev python3 python3-venv tmux strace iproute2 openmpi-bin
-  dataset-fashion-mnist)
+  mpich dataset-fashion-mnist)
 notebook_packages=(clang-19 libclang-19-dev llvm-19-dev xeus-dev xtl-dev cppzmq-dev libzmq3-dev uuid-dev libssl-dev)
 torch_version=$(sed -n 's/^set(ACCELERATE_TORCH_VERSION \(.*\))$/\1/p' cmake/AccelerateTorch.cmake)
 
@@ -84,12 +85,13 @@ fetch_assets() {
 for part in "$@"; do
   case $part in
     system) install_packages "${system_packages[@]}" ;;
+    slurm) install_packages slurmctld slurmd slurm-client munge ;;
     fuzz) install_packages clang libclang-rt-dev ;;
     lint) install_lint ;;
     notebook) install_notebook ;;
     torch) install_torch ;;
     assets) fetch_assets ;;
     oracle) install_torch && install_oracle ;;
-    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, fuzz, lint" >&2 && exit 2 ;;
+    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, slurm, fuzz, lint" >&2 && exit 2 ;;
   esac
 done

@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/slurm_lists.h"
 
 namespace accelerate::comm {
 
@@ -30,20 +31,6 @@ std::optional<int> first_number(const Lookup& lookup, std::initializer_list<cons
   return std::nullopt;
 }
 
-/// Number of tasks on one node, from Slurm's "2(x3),1" (two on each of three nodes, one on the fourth). Nodes of one
-/// job that differ make the local world unknown to a task, so the first number is what all share.
-int slurm_tasks_per_node(const std::string& text) {
-  return parse("SLURM_STEP_TASKS_PER_NODE", text.substr(0, text.find_first_of("(,")));
-}
-
-/// "gpu[03-07,09],login" -> "gpu03".
-std::string first_host(const std::string& node_list) {
-  auto bracket = node_list.find('[');
-  if (bracket == std::string::npos || node_list.find(',') < bracket) return node_list.substr(0, node_list.find(','));
-  auto number_end = node_list.find_first_of("-,]", bracket);
-  return node_list.substr(0, bracket) + node_list.substr(bracket + 1, number_end - bracket - 1);
-}
-
 /// A step that srun started; a batch script sees SLURM_PROCID too but is alone.
 void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
   auto tasks = lookup("SLURM_STEP_NUM_TASKS");
@@ -53,8 +40,12 @@ void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
   process.world_size = parse("SLURM_STEP_NUM_TASKS", *tasks);
   process.rank = parse("SLURM_PROCID", *rank);
   process.local_rank = parse("SLURM_LOCALID", lookup("SLURM_LOCALID").value_or("0"));
-  process.local_world_size = slurm_tasks_per_node(lookup("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks));
-  process.main_address = first_host(lookup("SLURM_STEP_NODELIST").value_or("127.0.0.1"));
+  auto node = parse("SLURM_NODEID", lookup("SLURM_NODEID").value_or("0"));
+  process.local_world_size =
+      static_cast<int>(slurm_tasks_on_node(lookup("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks), node));
+  auto nodes = lookup("SLURM_STEP_NODELIST");
+  // One machine's ranks need no name of it, which may be known to nobody but Slurm.
+  if (nodes && !process.one_machine()) process.main_address = first_slurm_node(*nodes);
   auto job = lookup("SLURM_JOB_ID").value_or("0");
   process.main_port = 20000 + parse("SLURM_JOB_ID", job) % 10000;  // jobs that share a node get ports of their own
   process.run_id = "slurm-" + job + "." + lookup("SLURM_STEP_ID").value_or("0");

@@ -2,16 +2,9 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/slurm_lists.h"
 
 namespace accelerate::launch {
-
-std::string first_host(const std::string& node_list) {
-  auto bracket = node_list.find('[');
-  auto comma = node_list.find(',');
-  if (bracket == std::string::npos || comma < bracket) return node_list.substr(0, comma);
-  auto numbers = node_list.substr(bracket + 1);
-  return node_list.substr(0, bracket) + numbers.substr(0, numbers.find_first_of("-,]"));
-}
 
 SettingMap settings_of_slurm() {
   auto nodes = environment_integer({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}).value_or(1);
@@ -30,7 +23,7 @@ SettingMap settings_of_slurm() {
   return {
       {"num_machines", {std::to_string(nodes), "SLURM_NNODES"}},
       {"machine_rank", {std::to_string(environment_integer({"SLURM_NODEID"}).value_or(0)), "SLURM_NODEID"}},
-      {"main_process_ip", {first_host(node_list), "SLURM_STEP_NODELIST"}},
+      {"main_process_ip", {first_slurm_node(node_list), "SLURM_STEP_NODELIST"}},
       {"main_process_port", {std::to_string(kFirstPort + *job % kPorts), "SLURM_JOB_ID"}},
   };
 }

@@ -2,8 +2,6 @@
 
 // What Slurm says about the machines of a job, for launchers that srun has started, one on each.
 
-#include <string>
-
 #include "accelerate/launch/settings.h"
 
 namespace accelerate::launch {
@@ -11,8 +9,5 @@ namespace accelerate::launch {
 /// The number of machines, the rank of this one, and where rank 0 is; empty outside of a step of srun on several nodes.
 /// Throws Error when srun has started more than one launcher on a node.
 SettingMap settings_of_slurm();
-
-/// The first name of a list in Slurm's notation: "gpu[03-07,12],cpu1" begins with "gpu03".
-std::string first_host(const std::string& node_list);
 
 }  // namespace accelerate::launch

@@ -71,6 +71,25 @@ TEST_CASE("a Slurm step gives rank, node and a port of its own") {
   CHECK(process.main_port == 23456);
 }
 
+TEST_CASE("nodes of Slurm's may have different numbers of tasks") {
+  auto process = read({{"SLURM_PROCID", "3"},
+                       {"SLURM_STEP_NUM_TASKS", "4"},
+                       {"SLURM_LOCALID", "0"},
+                       {"SLURM_NODEID", "1"},
+                       {"SLURM_STEP_TASKS_PER_NODE", "3,1"},
+                       {"SLURM_STEP_NODELIST", "a,b"}});
+  CHECK(place(process) == Place{3, 4, 0, 1});
+}
+
+TEST_CASE("the tasks of one node of Slurm's meet on the loopback interface") {
+  auto process = read({{"SLURM_PROCID", "1"},
+                       {"SLURM_STEP_NUM_TASKS", "2"},
+                       {"SLURM_STEP_TASKS_PER_NODE", "2"},
+                       {"SLURM_STEP_NODELIST", "a-name-of-slurm"}});
+  CHECK(process.one_machine());
+  CHECK(process.main_address == "127.0.0.1");
+}
+
 TEST_CASE("a Slurm batch script, which srun did not start, is alone") {
   CHECK_FALSE(read({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "1"}}).distributed);
 }

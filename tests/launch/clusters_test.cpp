@@ -21,15 +21,6 @@
 using namespace accelerate;
 using namespace accelerate::launch;
 
-TEST_CASE("the first host of a list of Slurm's") {
-  CHECK(first_host("node1") == "node1");
-  CHECK(first_host("node1,node2") == "node1");
-  CHECK(first_host("gpu[03-07,12],cpu1") == "gpu03");
-  CHECK(first_host("gpu[3,5]") == "gpu3");
-  CHECK(first_host("head,gpu[3,5]") == "head");
-  CHECK(first_host("a-b[10-11]") == "a-b10");
-}
-
 TEST_CASE("launchers that srun has started know their machine") {
   PatchEnvironment slurm{{"SLURM_JOB_ID", "12345"},    {"SLURM_STEP_ID", "0"},
                          {"SLURM_NNODES", "3"},        {"SLURM_NTASKS", "3"},
