@@ -83,6 +83,7 @@ notebook: notebook-build
 	.venv/bin/jupyter lab examples/notebooks/fine_tune.ipynb
 
 notebook-test: notebook-build
+	@$(if $(ACCELERATE_TEST_FULL),tools/setup.sh browser)
 	@cmake --build $(BUILD) --parallel $(JOBS) --target notebook_test
 	@ctest --test-dir $(BUILD) --output-on-failure -R '^notebook_' $(if $(ACCELERATE_TEST_FULL),,-LE '^full$$')
 

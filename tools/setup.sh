@@ -6,6 +6,7 @@
 #   tools/setup.sh oracle   the Python packages that tests and benchmarks compare with, in .venv
 #   tools/setup.sh assets   weights, texts and data sets of the tutorial, in .assets
 #   tools/setup.sh notebook the interpreter and the packages of the Jupyter kernel, and Jupyter in .venv
+#   tools/setup.sh browser  Chromium, in which a notebook is tested
 #   tools/setup.sh slurm    a cluster of one machine, for the long tests
 #   tools/setup.sh fuzz     clang and its libFuzzer
 #   tools/setup.sh lint     clang-format and clang-tidy, in .venv
@@ -89,9 +90,10 @@ for part in "$@"; do
     fuzz) install_packages clang libclang-rt-dev ;;
     lint) install_lint ;;
     notebook) install_notebook ;;
+    browser) install_packages chromium ;;
     torch) install_torch ;;
     assets) fetch_assets ;;
     oracle) install_torch && install_oracle ;;
-    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, slurm, fuzz, lint" >&2 && exit 2 ;;
+    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, browser, slurm, fuzz, lint" >&2 && exit 2 ;;
   esac
 done

@@ -11,6 +11,12 @@
 
 namespace accelerate::notebook {
 
+namespace {
+
+constexpr int kNoInterrupts = -1;  // in the place of their descriptor: they wait until somebody asks
+
+}  // namespace
+
 CellKernel::CellKernel(std::vector<std::string> worker_command, int interrupts)
     : worker_(std::move(worker_command)), interrupts_(interrupts) {
   xeus::register_interpreter(this);
@@ -43,7 +49,7 @@ bool CellKernel::make_ready(const WorkerEvents& events) {
   auto starting = events;
   start_messages_.clear();
   starting.printed = [&](const std::string&, const std::string& text) { start_messages_ += text; };
-  ready_ = worker_.wait_until_done(starting, interrupts_).has_value();
+  ready_ = worker_.wait_until_done(starting, kNoInterrupts).has_value();
   return ready_;
 }
 
@@ -87,6 +93,10 @@ CellKernel::json CellKernel::execute_request_impl(int number, const std::string&
     auto reason = "the interpreter " + worker_.end() +
                   "; after an update of the library `accelerate notebook install` makes it anew";
     return failed("KernelError", reason, {start_messages_, reason});
+  }
+  if (take_interrupts()) {
+    std::string reason = "interrupted before the cell began";
+    return failed("KeyboardInterrupt", reason, {"KeyboardInterrupt: " + reason});
   }
 
   auto answer = ask({{"type", "execute"}, {"code", code}, {"number", number}}, events);

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
-#include <sstream>
+#include <set>
 #include <utility>
 
 #include <clang/AST/ASTContext.h>
@@ -10,15 +10,18 @@
 #include <clang/Basic/FileManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Interpreter/Interpreter.h>
+#include <clang/Interpreter/PartialTranslationUnit.h>
 #include <clang/Lex/HeaderSearch.h>
 #include <clang/Lex/Preprocessor.h>
-#include <llvm/Demangle/Demangle.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Support/TargetSelect.h>
+#include <nlohmann/json.hpp>
 
 #include "notebook/worker/diagnostics.h"
 #include "notebook/worker/precompiled_declarations.h"
+#include "notebook/worker/process_copy.h"
 #include "notebook/worker/redefinition.h"
+#include "notebook/worker/undefined_symbols.h"
 
 namespace accelerate::notebook {
 
@@ -27,7 +30,7 @@ namespace {
 template <class T>
 T taken(llvm::Expected<T> result) {
   if (!result) fail("the interpreter does not start: ", llvm::toString(result.takeError()));
-  return static_cast<T&&>(*result);
+  return std::move(*result);
 }
 
 std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& flags) {
@@ -41,18 +44,12 @@ std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& 
   return taken(clang::Interpreter::create(taken(builder.CreateCpp())));
 }
 
-/// What the linker did not find, in the words of C++: from "Symbols not found: [ _Z1fv, _Z1gi ]".
-std::string missing_names(const std::string& errors) {
-  const std::string kBefore = "Symbols not found: [ ";
-  auto begin = errors.find(kBefore);
-  if (begin == std::string::npos) return "something that the code needs";
-  begin += kBefore.size();
-  std::istringstream symbols(errors.substr(begin, errors.find(" ]", begin) - begin));
+void check_symbols(const clang::Interpreter& engine, const llvm::Module& code, std::set<std::string>& defined) {
   std::string names;
-  for (std::string symbol; std::getline(symbols >> std::ws, symbol, ',');) {
-    names += (names.empty() ? "" : ", ") + llvm::demangle(symbol);
-  }
-  return names;
+  for (const auto& name : undefined_symbols(engine, code, defined)) names += (names.empty() ? "" : ", ") + name;
+  if (names.empty()) return;
+  auto message = "no loaded library defines " + names + "; %lib loads one";
+  throw CompileError(message, message);
 }
 
 }  // namespace
@@ -63,39 +60,48 @@ Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_e
   static PrecompiledDeclarations declarations(compiler.getASTConsumer());
   if (auto* source = compiler.getASTContext().getExternalSource()) source->StartTranslationUnit(&declarations);
   diagnostics_ = std::make_unique<CellDiagnostics>(compiler);
-  auto& session = taken<llvm::orc::LLJIT&>(engine_->getExecutionEngine()).getExecutionSession();
-  session.setErrorReporter([this](llvm::Error error) { link_errors_ += llvm::toString(std::move(error)) + "\n"; });
 }
 
 Interpreter::~Interpreter() = default;
 
-void Interpreter::run(const Unit& unit) {
-  auto parsed = engine_->Parse(unit.code);
-  auto report = diagnostics_->take();
-  if (!parsed) {
-    auto reason = llvm::toString(parsed.takeError());
-    throw CompileError(report.first_error.empty() ? reason : report.first_error, report.text);
-  }
-  std::cerr << report.text;
-  for (const auto& name : unit.redefines) hide_older_declarations(*engine_->getCompilerInstance(), name);
-  if (!parsed->TheModule) return;
-  if (auto error = engine_->Execute(*parsed)) {
-    link_errors_ += llvm::toString(std::move(error));
-    llvm::consumeError(engine_->Undo());  // or it would be tried, and fail, with every later unit again
-    auto errors = std::exchange(link_errors_, {});
-    throw CompileError("no loaded library defines " + missing_names(errors) + "; %lib loads one", errors);
+void Interpreter::run(const std::vector<Unit>& units) {
+  try_out(units);
+  for (const auto& unit : units) {
+    auto& parsed = parse(unit);
+    std::cerr << diagnostics_->take().text;
+    if (!parsed.TheModule) continue;
+    if (auto error = engine_->Execute(parsed)) fail("the code cannot be run: ", llvm::toString(std::move(error)));
   }
 }
 
-bool Interpreter::parse(const Unit& unit) {
+clang::PartialTranslationUnit& Interpreter::parse(const Unit& unit) {
   auto parsed = engine_->Parse(unit.code);
-  diagnostics_->take();
   if (!parsed) {
-    llvm::consumeError(parsed.takeError());
-    return false;
+    auto reason = llvm::toString(parsed.takeError());
+    auto report = diagnostics_->take();
+    throw CompileError(report.first_error.empty() ? reason : report.first_error, report.text);
   }
   for (const auto& name : unit.redefines) hide_older_declarations(*engine_->getCompilerInstance(), name);
-  return true;
+  return *parsed;
+}
+
+void Interpreter::try_out(const std::vector<Unit>& units) {
+  auto verdict = ask_copy([&](const Reply& reply) {
+    std::set<std::string> defined;
+    for (const auto& unit : units) {
+      try {
+        auto& parsed = parse(unit);
+        if (parsed.TheModule) check_symbols(*engine_, *parsed.TheModule, defined);
+      } catch (const CompileError& error) {
+        nlohmann::json problem = {{"message", error.what()}, {"report", error.report()}};
+        reply(problem.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+      }
+    }
+    reply("null");
+  });
+  if (!verdict) throw CompileError("the compiler crashed on this code; written in another way it may compile", "");
+  auto error = nlohmann::json::parse(*verdict);
+  if (!error.is_null()) throw CompileError(error["message"], error["report"]);
 }
 
 bool Interpreter::is_known(const std::string& name) const {

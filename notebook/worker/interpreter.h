@@ -11,7 +11,8 @@
 
 namespace clang {
 class Interpreter;
-}
+struct PartialTranslationUnit;
+}  // namespace clang
 
 namespace accelerate::notebook {
 
@@ -36,11 +37,13 @@ class Interpreter {
   explicit Interpreter(const std::vector<std::string>& flags);
   ~Interpreter();
 
-  /// Compiles and runs a unit. Warnings go to standard error. Throws CompileError, and whatever the code throws.
-  void run(const Unit& unit);
+  /// Compiles and runs units. Warnings go to standard error. Throws CompileError, before anything has run, and whatever
+  /// the code throws.
+  void run(const std::vector<Unit>& units);
 
-  /// Compiles a unit without running it. Returns false when it does not compile.
-  bool parse(const Unit& unit);
+  /// Compiles a unit without running it. Throws CompileError; what the unit has used until then may not be usable any
+  /// more, so that this belongs into a copy of the process.
+  clang::PartialTranslationUnit& parse(const Unit& unit);
 
   /// Whether a cell has declared this name.
   bool is_known(const std::string& name) const;
@@ -51,9 +54,13 @@ class Interpreter {
   clang::Interpreter& engine() { return *engine_; }
 
  private:
+  /// Throws CompileError for what does not compile or link. That is found out in a copy of the process, because clang
+  /// 19 does not recover: functions of headers and templates that a failed unit has used would be without code ever
+  /// after.
+  void try_out(const std::vector<Unit>& units);
+
   std::unique_ptr<clang::Interpreter> engine_;
   std::unique_ptr<CellDiagnostics> diagnostics_;
-  std::string link_errors_;
 };
 
 }  // namespace accelerate::notebook

@@ -15,17 +15,6 @@ class PrecompiledDeclarations : public clang::ASTConsumer {
 
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override { return target_.HandleTopLevelDecl(group); }
   void HandleInterestingDecl(clang::DeclGroupRef group) override { target_.HandleTopLevelDecl(group); }
-  void HandleVTable(clang::CXXRecordDecl* record) override { target_.HandleVTable(record); }
-  void HandleTagDeclDefinition(clang::TagDecl* tag) override { target_.HandleTagDeclDefinition(tag); }
-  void HandleCXXStaticMemberVarInstantiation(clang::VarDecl* variable) override {
-    target_.HandleCXXStaticMemberVarInstantiation(variable);
-  }
-  void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override {
-    target_.HandleInlineFunctionDefinition(function);
-  }
-  void HandleCXXImplicitFunctionInstantiation(clang::FunctionDecl* function) override {
-    target_.HandleCXXImplicitFunctionInstantiation(function);
-  }
 
  private:
   clang::ASTConsumer& target_;

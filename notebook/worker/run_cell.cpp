@@ -46,7 +46,7 @@ void load_library(const std::string& name) {
 
 void run_code(Interpreter& interpreter, const CellPart& part, int number) {
   auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
-  for (const auto& unit : rewrite_cell(part.text, number, is_known, part.line)) interpreter.run(unit);
+  interpreter.run(rewrite_cell(part.text, number, is_known, part.line));
 }
 
 double cpu_seconds() {
@@ -80,7 +80,7 @@ void run_part(Interpreter& interpreter, const CellPart& part, int number) {
     case PartKind::Time:
       return run_timed(interpreter, part, number);
     case PartKind::TimeIt:
-      return interpreter.run(timed_cell(part.text, number, part.loops, part.repeats, part.line));
+      return interpreter.run({timed_cell(part.text, number, part.loops, part.repeats, part.line)});
   }
 }
 

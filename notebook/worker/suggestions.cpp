@@ -1,13 +1,8 @@
 #include "notebook/worker/suggestions.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <set>
 
 #include <clang/AST/ASTContext.h>
@@ -23,7 +18,7 @@
 
 #include "notebook/cells/declared_names.h"
 #include "notebook/cells/split_cell.h"
-#include "notebook/protocol/frames.h"
+#include "notebook/worker/process_copy.h"
 
 namespace accelerate::notebook {
 
@@ -31,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kLongestMilliseconds = 10000;
+constexpr std::chrono::seconds kLimit(10);
 constexpr size_t kMostNames = 500;
 
 struct Question {
@@ -59,13 +54,13 @@ std::string kind_of(const clang::CodeCompletionResult& result) {
   }
 }
 
-/// Answers through a pipe when the compiler has found what fits, and ends the process: it has done its work.
+/// Replies when the compiler has found what fits.
 class Answer : public clang::CodeCompleteConsumer {
  public:
-  Answer(const Question& question, int pipe)
+  Answer(const Question& question, const Reply& reply)
       : CodeCompleteConsumer(options()),
         question_(question),
-        pipe_(pipe),
+        reply_(reply),
         info_(std::make_shared<clang::GlobalCodeCompletionAllocator>()) {}
 
   void ProcessCodeCompleteResults(clang::Sema& sema, clang::CodeCompletionContext context,
@@ -83,8 +78,7 @@ class Answer : public clang::CodeCompleteConsumer {
       if (question_.whole_word) describe(sema, result, names.back());
       if (names.size() == kMostNames) break;
     }
-    write_frame(pipe_, names.dump(-1, ' ', false, json::error_handler_t::replace));
-    _exit(0);
+    reply_(names.dump(-1, ' ', false, json::error_handler_t::replace));
   }
 
   clang::CodeCompletionAllocator& getAllocator() override { return info_.getAllocator(); }
@@ -121,7 +115,7 @@ class Answer : public clang::CodeCompleteConsumer {
   }
 
   const Question& question_;
-  int pipe_;
+  const Reply& reply_;
   clang::CodeCompletionTUInfo info_;
 };
 
@@ -136,8 +130,15 @@ std::string in_context(const Chunk& chunk) {
   return "void completed_statement() {\n" + text;
 }
 
-/// Reads the cell up to the name and lets the compiler say what fits there. Ends the process if it does.
-void ask(Interpreter& interpreter, const Question& question, int pipe) {
+void parse_if_possible(Interpreter& interpreter, const Unit& unit) {
+  try {
+    interpreter.parse(unit);
+  } catch (const CompileError&) {
+  }
+}
+
+/// Reads the cell up to the name, as far as it can be read, and lets the compiler say what fits there.
+void ask(Interpreter& interpreter, const Question& question, const Reply& reply) {
   auto chunks = split_cell(question.before);
   std::string last = "void completed_statement() {\n";
   size_t end = question.before.size();
@@ -149,7 +150,7 @@ void ask(Interpreter& interpreter, const Question& question, int pipe) {
   }
   auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
   for (const auto& unit : rewrite_cell(std::string_view(question.before).substr(0, end), 0, is_known)) {
-    interpreter.parse(unit);
+    parse_if_possible(interpreter, unit);
   }
 
   auto& compiler = *interpreter.engine().getCompilerInstance();
@@ -160,37 +161,9 @@ void ask(Interpreter& interpreter, const Question& question, int pipe) {
   auto line = static_cast<unsigned>(std::count(last.begin(), last.end(), '\n')) + 1;
   auto column = static_cast<unsigned>(last.size() - (last.rfind('\n') + 1)) + 1;
   compiler.getPreprocessor().SetCodeCompletionPoint(file, line, column);
-  Answer answer(question, pipe);
+  Answer answer(question, reply);
   compiler.getSema().CodeCompletion().CodeCompleter = &answer;
-  interpreter.parse({"#include \"" + std::string(file_name) + "\"\n", {}});
-}
-
-json answer_from_copy(Interpreter& interpreter, const Question& question) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return json::array();
-  pid_t copy = fork();
-  if (copy == 0) {
-    ask(interpreter, question, ends[1]);
-    _exit(0);
-  }
-  close(ends[1]);
-  FrameReader reader(ends[0]);
-  json names = json::array();
-  pollfd ready{ends[0], POLLIN, 0};
-  while (copy > 0 && poll(&ready, 1, kLongestMilliseconds) > 0) {
-    bool more = reader.read_some();
-    if (auto frame = reader.take()) {
-      names = json::parse(*frame);
-      break;
-    }
-    if (!more) break;
-  }
-  close(ends[0]);
-  if (copy > 0) {
-    kill(copy, SIGKILL);
-    waitpid(copy, nullptr, 0);
-  }
-  return names;
+  parse_if_possible(interpreter, {"#include \"" + std::string(file_name) + "\"\n", {}});
 }
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -204,7 +177,8 @@ json suggestions_at(Interpreter& interpreter, std::string_view cell, size_t curs
   while (whole_word && end < cell.size() && in_name(cell[end])) ++end;
   Question question{std::string(cell.substr(0, begin)), std::string(cell.substr(begin, end - begin)), whole_word};
   if (whole_word && question.name.empty()) return {{"begin", begin}, {"names", json::array()}};
-  return {{"begin", begin}, {"names", answer_from_copy(interpreter, question)}};
+  auto names = ask_copy([&](const Reply& reply) { ask(interpreter, question, reply); }, kLimit);
+  return {{"begin", begin}, {"names", json::parse(names.value_or("[]"))}};
 }
 
 }  // namespace accelerate::notebook

@@ -11,6 +11,7 @@ class KernelTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.kernel = cls.enterClassContext(Kernel())
+        cls.kernel.run("1;")  # the interpreter has started
 
     def run_cell(self, code, **more):
         outcome = self.kernel.run(code, **more)
@@ -142,8 +143,18 @@ class Errors(KernelTest):
 
     def test_a_function_without_code_is_an_error(self):
         self.assertIn("no loaded library defines nowhere(); %lib loads one", self.fails("int nowhere();\nnowhere()").error)
-        self.kernel.run("2;")  # the interpreter tries the failed cell once more
         self.assertEqual(self.value("1.5"), "1.5")
+
+    def test_what_a_failed_cell_has_used_works_afterwards(self):
+        used = "auto shared = std::make_shared<std::vector<float>>(3, 1.f);\nauto unit = torch::eye(2);\n"
+        self.fails(used + "int y = not_declared;")
+        self.fails(used + "int nowhere_else();\nnowhere_else()")
+        self.assertEqual(self.value(used + "shared->size() + unit.numel()"), "7")
+
+    def test_nothing_of_a_cell_runs_when_a_part_does_not_compile(self):
+        self.run_cell("int redefined = 1;")
+        self.assertEqual(self.fails('std::cout << "ran";\nint redefined = 2;\nint y = not_declared;').stdout, "")
+        self.assertEqual(self.value("redefined"), "1")
 
 
 class Commands(KernelTest):
@@ -260,6 +271,12 @@ class Accidents(KernelTest):
         outcome = self.fails("while (true) {}", interrupt_after=1)
         self.assertTrue(outcome.error.startswith("KeyboardInterrupt"))
         self.assertEqual(self.value("3 + 3"), "6")
+
+    def test_an_interrupt_while_the_interpreter_starts_keeps_the_cell_from_running(self):
+        self.fails("_exit(0);")  # so that it starts anew
+        outcome = self.fails('std::cout << "ran";', interrupt_after=0.2)
+        self.assertEqual(outcome.error, "KeyboardInterrupt: interrupted before the cell began")
+        self.assertEqual((outcome.stdout, self.value("5 + 5")), ("", "10"))
 
     def test_a_cell_that_ends_the_process_does_not_end_the_notebook(self):
         self.assertIn("exit code 3", self.fails("_exit(3);").error)

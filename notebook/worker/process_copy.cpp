@@ -1,0 +1,61 @@
+#include "notebook/worker/process_copy.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
+#include "notebook/protocol/frames.h"
+
+namespace accelerate::notebook {
+
+namespace {
+
+std::optional<std::string> read_reply(int pipe, std::optional<std::chrono::milliseconds> limit) {
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() + limit.value_or(std::chrono::milliseconds(0));
+  FrameReader reader(pipe);
+  for (;;) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+    pollfd ready{pipe, POLLIN, 0};
+    int count = poll(&ready, 1, limit ? static_cast<int>(std::max<long>(left, 0)) : -1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    bool more = reader.read_some();
+    if (auto frame = reader.take()) return frame;
+    if (!more) return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> ask_copy(const std::function<void(const Reply&)>& work,
+                                    std::optional<std::chrono::milliseconds> limit) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("the notebook cannot try the cell out: pipe: ", std::strerror(errno));
+  pid_t copy = fork();
+  if (copy == 0) {
+    work([&](const std::string& result) {
+      write_frame(ends[1], result);
+      _exit(0);
+    });
+    _exit(0);
+  }
+  close(ends[1]);
+  ScopeExit close_pipe([&] { close(ends[0]); });
+  if (copy < 0) fail("the notebook cannot try the cell out: fork: ", std::strerror(errno));
+  auto reply = read_reply(ends[0], limit);
+  kill(copy, SIGKILL);
+  while (waitpid(copy, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return reply;
+}
+
+}  // namespace accelerate::notebook

@@ -1,0 +1,86 @@
+"""JupyterLab in a real browser: cells are typed and run, the bar moves, the plot appears.
+
+    browser_test.py PICTURE.png    stores what the page looks like at the end
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import Browser
+from kernel_client import KERNEL
+
+PICTURE = sys.argv.pop()
+EDITORS = "Array.from(document.querySelectorAll('.jp-Notebook .cm-content'))"
+OUTPUT = "Array.from(document.querySelectorAll('.jp-OutputArea-output')).map(e => e.innerText).join('|')"
+PERCENTAGE = f"({OUTPUT}.match(/\\d+%/g) || []).pop()"
+
+BAR = """{
+  accelerate::ProgressBar bar(40);
+  for (int i = 0; i < 40; ++i) {
+    bar.update();
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  }
+}"""
+
+
+class Lab:
+    """JupyterLab with an empty notebook of our kernel. For a with statement."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": "", "execution_count": None, "outputs": []}
+        spec = {"name": KERNEL, "display_name": KERNEL, "language": "c++"}
+        pathlib.Path(self.folder.name, "empty.ipynb").write_text(json.dumps(
+            {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": [cell]}))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
+             "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url=None",
+             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", f"--notebook-dir={self.folder.name}"],
+            stderr=subprocess.PIPE, text=True)
+        port = next(found[1] for line in self.process.stderr if (found := re.search(r"http://127\.0\.0\.1:(\d+)/lab", line)))
+        self.address = f"http://127.0.0.1:{port}/lab/tree/empty.ipynb"
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=120)
+        self.folder.cleanup()
+
+
+class BrowserTest(unittest.TestCase):
+    def setUp(self):
+        lab = self.enterContext(Lab())
+        self.browser = self.enterContext(Browser())
+        self.browser.open(lab.address)
+        self.browser.wait_for(f"{EDITORS}.length > 0")
+        self.addCleanup(self.browser.save_picture, PICTURE)
+
+    def run_cell(self, code):
+        """Types the code into the last cell and runs it; JupyterLab opens another one below."""
+        num_cells = self.browser.evaluate(f"{EDITORS}.length")
+        self.browser.evaluate(f"{EDITORS}.pop().focus()")
+        self.browser.type(code)
+        self.browser.press_shift_enter()
+        self.browser.wait_for(f"{EDITORS}.length > {num_cells}")
+
+    def test_cells_are_typed_and_run(self):
+        self.run_cell("torch::arange(4) * 2")
+        self.browser.wait_for(f"{OUTPUT}.includes('[0, 2, 4, 6]')")
+
+        self.browser.evaluate(f"seen = new Set(); setInterval(() => seen.add({PERCENTAGE}), 50)")
+        self.run_cell(BAR)
+        self.browser.wait_for(f"{OUTPUT}.includes('40/40')")
+        self.assertGreater(self.browser.evaluate("seen.size"), 4, "the bar has to move")
+        self.assertEqual(self.browser.evaluate(f"({OUTPUT}.match(/%/g) || []).length"), 1, "there has to be one bar only")
+
+        self.run_cell('accelerate::notebook::plot({3, 2, 1.5, 1.2, 1.1}, {.title = "loss"})')
+        self.browser.wait_for("document.querySelector('.jp-RenderedSVG img, .jp-RenderedSVG svg') !== null")
+
+
+if __name__ == "__main__":
+    unittest.main()
