@@ -13,6 +13,7 @@
 #include <xeus/xserver_zmq.hpp>
 
 #include "notebook/kernel/cell_kernel.h"
+#include "notebook/kernel/history.h"
 
 int main(int argc, char** argv) {
   if (argc < 3) {
@@ -30,7 +31,8 @@ int main(int argc, char** argv) {
   auto cells =
       std::make_unique<accelerate::notebook::CellKernel>(std::vector<std::string>(argv + 2, argv + argc), interrupts);
   xeus::xkernel kernel(xeus::load_configuration(argv[1]), xeus::get_user_name(), xeus::make_context<zmq::context_t>(),
-                       std::move(cells), xeus::make_xserver_zmq, xeus::make_in_memory_history_manager(), nullptr,
-                       xeus::make_null_debugger, nlohmann::json::object(), nlohmann::json::error_handler_t::replace);
+                       std::move(cells), xeus::make_xserver_zmq, std::make_unique<accelerate::notebook::History>(),
+                       nullptr, xeus::make_null_debugger, nlohmann::json::object(),
+                       nlohmann::json::error_handler_t::replace);
   kernel.start();
 }

@@ -17,7 +17,7 @@ class ProtocolTest(jupyter_kernel_test.KernelTests):
         {"code": "accelerate::notebook::display(accelerate::notebook::image(torch::rand({4, 4})));", "mime": "image/png"},
         {"code": "accelerate::notebook::display(accelerate::notebook::plot({1, 2}));", "mime": "image/svg+xml"},
     ]
-    completion_samples = [{"text": "torch::zero", "matches": {"zeros", "zeros_like"}}]
+    completion_samples = [{"text": "accelerate::set_se", "matches": {"set_seed"}}]
     complete_code_samples = ["1 + 1", "int f() { return 1; }"]
     incomplete_code_samples = ["int f() {", "f(1,", '"open']
     code_inspect_sample = "torch::ones"
