@@ -5,9 +5,9 @@
 
 namespace accelerate::shared_memory {
 
-std::string describe_break(const ControlView& control) {
-  auto rank = "rank " + std::to_string(control.culprit());
-  switch (control.reason()) {
+std::string describe_break(const GroupMemory& memory) {
+  auto rank = "rank " + memory.name_of(memory.control.culprit());
+  switch (memory.control.reason()) {
     case Break::Died:
       return "the process of " + rank + " has ended";
     case Break::Left:
@@ -22,7 +22,7 @@ std::string describe_break(const ControlView& control) {
 Channel::Channel(GroupMemory memory, int rank, std::chrono::milliseconds timeout)
     : memory_(std::move(memory)), rank_(rank), timeout_(timeout), waiter_(memory_.core_for_each) {}
 
-Channel::~Channel() { memory_.control.mark_broken(Break::Left, rank_); }
+Channel::~Channel() { leave(); }
 
 void Channel::meet(const Call& call, uint64_t note) {
   check_usable(name_of(call.operation));
@@ -53,7 +53,7 @@ void Channel::wait_for_others(const Call& call) {
   if (control.reason() == Break::GaveUp) {
     message << "these ranks did not take part: " << missing << " (" << describe(call) << ", through shared memory)";
   } else {
-    message << describe_break(control) << " (" << describe(call) << ", through shared memory)";
+    message << describe_break(memory_) << " (" << describe(call) << ", through shared memory)";
   }
   throw PeerError(message.str());
 }
@@ -63,23 +63,23 @@ void Channel::compare_calls(const Call& call) const {
   for (int rank = 0; rank < size(); ++rank) same &= posting_of(rank).call == call;
   if (same) return;
   std::ostringstream message;
-  message << "rank " << rank_ << ": the ranks call collectives that do not fit together:";
+  message << "rank " << memory_.name_of(rank_) << ": the ranks call collectives that do not fit together:";
   for (int rank = 0; rank < size(); ++rank) {
-    message << "\n  - Process " << rank << ": " << describe(posting_of(rank).call);
+    message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(posting_of(rank).call);
   }
   throw Error(message.str());
 }
 
 void Channel::check_usable(const char* operation) const {
   if (memory_.control.reason() == Break::None) return;
-  throw PeerError(describe_break(memory_.control) + ", so there is no more " + operation + " in this group");
+  throw PeerError(describe_break(memory_) + ", so there is no more " + operation + " in this group");
 }
 
 std::string Channel::missing_ranks() const {
   std::string missing;
   for (int rank = 0; rank < size(); ++rank) {
     if (memory_.control.seat(rank).round.load() >= round_) continue;
-    missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    missing += (missing.empty() ? "" : ", ") + memory_.name_of(rank);
   }
   return missing;
 }

@@ -24,6 +24,9 @@ struct GroupMemory {
   ControlView control;
   std::vector<std::byte*> heaps;  // by rank; each begins with the rank's stage
   bool core_for_each = true;      // no rank has to share its core with another
+  std::vector<int> names = {};    // by rank: what messages call it, where that is not its number in this group
+
+  std::string name_of(int rank) const { return std::to_string(names.empty() ? rank : names[rank]); }
 };
 
 /// The bytes at the start of a heap that hold a rank's stage: what it brings to a round, and what it brought to the one
@@ -61,6 +64,9 @@ class Channel {
   /// Throws PeerError if the group is broken. `operation` is what cannot be done.
   void check_usable(const char* operation) const;
 
+  /// Ends the group: peers that wait for this rank fail, and so does whatever comes after. From any thread.
+  void leave() { memory_.control.mark_broken(Break::Left, rank_); }
+
  private:
   std::byte* stage_of(int rank, uint64_t round) const { return heap(rank) + round % 2 * kStageBytes; }
   const Posting& posting_of(int rank) const { return memory_.control.seat(rank).postings[round_ % 2]; }
@@ -76,6 +82,6 @@ class Channel {
 };
 
 /// Says why the group is broken.
-std::string describe_break(const ControlView& control);
+std::string describe_break(const GroupMemory& memory);
 
 }  // namespace accelerate::shared_memory

@@ -66,13 +66,19 @@ Piece share_of(size_t bytes, int rank, int size) {
   return {begin, std::min(each, bytes - begin)};
 }
 
-/// Every rank combines its share of all arrays, straight from and to where they lie. The notes tell where.
-void reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction) {
-  auto share = share_of(array.bytes(), channel.rank(), channel.size());
+/// Where the arrays of all ranks are, from `begin` on. The notes tell where they lie in the heaps.
+std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   std::vector<std::byte*> arrays;
   for (int rank = 0; rank < channel.size(); ++rank) {
-    arrays.push_back(channel.heap(rank) + channel.note_of(rank) + share.begin);
+    arrays.push_back(channel.heap(rank) + channel.note_of(rank) + begin);
   }
+  return arrays;
+}
+
+/// Every rank combines its share of all arrays, straight from and to where they lie.
+void reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction) {
+  auto share = share_of(array.bytes(), channel.rank(), channel.size());
+  auto arrays = noted_arrays(channel, share.begin);
   std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
   reduce(array.type, reduction, sources, arrays, share.length / bytes_of(array.type));
   channel.meet(call);
@@ -128,6 +134,24 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::
       [&](Piece piece) {
         reduce_staged(channel, 0, array.data + begin + piece.begin, piece.length, array.type, reduction);
       });
+}
+
+void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
+                const std::function<void(const Array& share)>& between) {
+  require_reduction(array, reduction);
+  Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
+  channel.meet(call, heap_offset);
+  if (auto share = share_of(array.bytes(), channel.rank(), channel.size()); share.length > 0) {
+    auto arrays = noted_arrays(channel, share.begin);
+    std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
+    auto* own = array.data + share.begin;
+    size_t count = share.length / bytes_of(array.type);
+    reduce(array.type, reduction, sources, {&own, 1}, count);
+    between({own, count, array.type});
+    std::erase(arrays, own);
+    for (auto* other : arrays) copy_bytes(other, own, share.length);
+  }
+  channel.meet(call);
 }
 
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root) {

@@ -7,6 +7,7 @@
 // others still read the other, and one round for each piece is enough.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,7 +38,13 @@ void broadcast(Channel& channel, const Array& array, int root);
 /// every rank combines its share for all of them where they lie; nothing is copied.
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::optional<size_t> heap_offset = {});
 
-/// The same for `root` only; the arrays of the others stay.
+/// The same for arrays that all lie in their heaps, with something in between: a rank that has combined its share of
+/// them hands it to `between`, which may combine it with what other groups have, and then to its peers. Ranks without a
+/// share, as there are when the arrays are short, have nothing to hand on.
+void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
+                const std::function<void(const Array& share)>& between);
+
+/// Combines the arrays of all ranks for `root` only; those of the others stay.
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root);
 
 /// Combines, for each rank, the arrays that all have for it: `inputs[rank]` of every rank go to that rank's `output`.

@@ -27,19 +27,20 @@ MeetingOptions LocalGroup::meeting_options(int size, std::chrono::milliseconds t
           .timeout = timeout};
 }
 
-LocalGroup::LocalGroup(Meeting meeting, int rank, std::chrono::milliseconds timeout)
-    : rank_(rank),
+LocalGroup::LocalGroup(Meeting meeting, std::chrono::milliseconds timeout)
+    : ranks_(std::move(meeting.ranks)),
       control_(std::move(meeting.control)),
       segments_(std::move(meeting.heaps)),
-      heap_(std::make_shared<Heap>(segments_[rank], kStagesBytes)),
-      channel_(memory(), rank, timeout),
-      mailbox_(memory(), rank, heap_),
+      heap_(std::make_shared<Heap>(segments_[meeting.number], kStagesBytes)),
+      channel_(memory(), meeting.number, timeout),
+      mailbox_(memory(), meeting.number, heap_),
       watch_(std::move(meeting.processes),
              [control = memory().control](int peer) { control.mark_broken(Break::Died, peer); }) {}
 
 GroupMemory LocalGroup::memory() const {
   int size = static_cast<int>(segments_.size());
-  GroupMemory memory{.control = {control_->data(), size}, .heaps = {}, .core_for_each = size <= available_cores()};
+  GroupMemory memory{
+      .control = {control_->data(), size}, .heaps = {}, .core_for_each = size <= available_cores(), .names = ranks_};
   for (const auto& segment : segments_) memory.heaps.push_back(segment->data());
   return memory;
 }

@@ -21,7 +21,8 @@ class LocalGroup {
   /// What ranks need to meet as a group of `size`.
   static MeetingOptions meeting_options(int size, std::chrono::milliseconds timeout);
 
-  LocalGroup(Meeting meeting, int rank, std::chrono::milliseconds timeout);
+  /// Ranks are counted in the group by their place among those that have met; messages name them as the job does.
+  LocalGroup(Meeting meeting, std::chrono::milliseconds timeout);
 
   Channel& channel() { return channel_; }
   Mailbox& mailbox() { return mailbox_; }
@@ -32,7 +33,7 @@ class LocalGroup {
  private:
   GroupMemory memory() const;
 
-  int rank_;
+  std::vector<int> ranks_;
   std::shared_ptr<Segment> control_;
   std::vector<std::shared_ptr<Segment>> segments_;
   std::shared_ptr<Heap> heap_;

@@ -23,7 +23,7 @@ void Mailbox::wait(Waiter& waiter, std::chrono::milliseconds limit, const std::s
   waiter.wait(control.seat(rank_).mail, Clock::now() + limit, [&] { return look() || broken(); });
   // Looked at once more: a rank that sent its message and then ended has broken the group, but not this.
   if (done || look()) return;
-  if (broken()) throw PeerError(describe_break(control) + " (" + what + ", through shared memory)");
+  if (broken()) throw PeerError(describe_break(memory_) + " (" + what + ", through shared memory)");
   throw PeerError("the other rank did not take part (" + what + ", through shared memory)");
 }
 

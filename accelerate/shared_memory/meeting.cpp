@@ -1,7 +1,7 @@
 #include "accelerate/shared_memory/meeting.h"
 
-#include <fstream>
 #include <random>
+#include <sstream>
 
 #include "accelerate/base/error.h"
 #include "accelerate/shared_memory/peer_watch.h"
@@ -13,17 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kApart = "apart";  // in place of an address, when the ranks are on several machines
-
 std::string key(const char* what, int rank) { return std::string(what) + "/" + std::to_string(rank); }
-
-/// Changes with every start of a machine's kernel, and with every machine.
-std::string machine() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  if (!std::getline(file, id)) fail("the machine's boot_id cannot be read");
-  return id;
-}
 
 std::string random_name() {
   std::random_device random;
@@ -37,12 +27,18 @@ std::string random_name() {
 uint64_t mark_of(int rank) { return 0x61636365'6c657200 + static_cast<uint64_t>(rank); }
 uint64_t& mark_in(const Segment& segment) { return *reinterpret_cast<uint64_t*>(segment.data()); }
 
+/// The exchange inside one machine. Its ranks are counted by their place among `ranks`.
 class Exchange {
  public:
-  Exchange(const NoticeBoard& board, int rank, int size, const MeetingOptions& options)
-      : board_(board), rank_(rank), size_(size), options_(options), deadline_(Clock::now() + options.timeout) {}
+  Exchange(const NoticeBoard& board, const std::vector<int>& ranks, int number, const MeetingOptions& options)
+      : board_(board),
+        ranks_(ranks),
+        size_(static_cast<int>(ranks.size())),
+        number_(number),
+        options_(options),
+        deadline_(Clock::now() + options.timeout) {}
 
-  /// Rank 0 collects everybody's descriptors and hands them to everybody.
+  /// The first rank collects everybody's descriptors and hands them to everybody.
   Meeting as_host(const Descriptor& listener) {
     auto own = std::make_shared<Segment>(options_.heap_bytes);
     prepare(*own);
@@ -73,9 +69,9 @@ class Exchange {
       }
     }
 
-    Meeting meeting{.control = control, .heaps = {own}, .processes = {}};
+    Meeting meeting{.ranks = ranks_, .number = 0, .control = control, .heaps = {own}};
     meeting.processes.emplace_back();
-    for (int rank = 1; rank < size_; ++rank) add(meeting, std::move(parcels[rank]), rank);
+    for (int number = 1; number < size_; ++number) add(meeting, std::move(parcels[number]), number);
     return meeting;
   }
 
@@ -83,20 +79,20 @@ class Exchange {
     auto own = std::make_shared<Segment>(options_.heap_bytes);
     prepare(*own);
     auto socket = connect_to(address);
-    send_descriptors(socket, rank_, {own->descriptor().get(), own_process_descriptor().get()});
+    send_descriptors(socket, number_, {own->descriptor().get(), own_process_descriptor().get()});
 
-    Meeting meeting{};
-    for (int rank = 0; rank < size_; ++rank) {
+    Meeting meeting{.ranks = ranks_, .number = number_};
+    for (int number = 0; number < size_; ++number) {
       auto parcel = receive_descriptors(socket, left());
-      if (rank == 0) {
-        if (parcel.descriptors.size() != 3) fail("rank 0 did not send its memory");
+      if (number == 0) {
+        if (parcel.descriptors.size() != 3) fail("rank ", ranks_[0], " did not send its memory");
         meeting.control = std::make_shared<Segment>(parcel.descriptors[2]);
       }
-      if (rank == rank_) {
+      if (number == number_) {
         meeting.heaps.push_back(own);
         meeting.processes.emplace_back();
       } else {
-        add(meeting, std::move(parcel), rank);
+        add(meeting, std::move(parcel), number);
       }
     }
     return meeting;
@@ -105,22 +101,24 @@ class Exchange {
  private:
   void prepare(Segment& own) const {
     own.commit(0, options_.stage_bytes);
-    mark_in(own) = mark_of(rank_);
+    mark_in(own) = mark_of(number_);
   }
 
-  static void add(Meeting& meeting, Parcel parcel, int rank) {
+  void add(Meeting& meeting, Parcel parcel, int number) const {
     auto heap = std::make_shared<Segment>(parcel.descriptors[0]);
-    if (mark_in(*heap) != mark_of(rank)) fail("the memory of rank ", rank, " does not hold what that rank wrote there");
+    if (mark_in(*heap) != mark_of(number)) {
+      fail("the memory of rank ", ranks_[number], " does not hold what that rank wrote there");
+    }
     meeting.heaps.push_back(std::move(heap));
     meeting.processes.push_back(std::move(parcel.descriptors[1]));
   }
 
   /// Throws when a rank that has not come will not come.
   void refuse_if_hopeless(const std::vector<Descriptor>& sockets) const {
-    for (int rank = 1; rank < size_; ++rank) {
-      if (sockets[rank]) continue;
-      if (board_.has(key("outcome", rank))) fail("rank ", rank, " has given up");
-      if (Clock::now() > deadline_) fail("rank ", rank, " did not send its memory in time");
+    for (int number = 1; number < size_; ++number) {
+      if (sockets[number]) continue;
+      if (board_.has(key("outcome", ranks_[number]))) fail("rank ", ranks_[number], " has given up");
+      if (Clock::now() > deadline_) fail("rank ", ranks_[number], " did not send its memory in time");
     }
   }
 
@@ -130,19 +128,27 @@ class Exchange {
   }
 
   const NoticeBoard& board_;
-  int rank_;
+  const std::vector<int>& ranks_;
   int size_;
+  int number_;
   const MeetingOptions& options_;
   Clock::time_point deadline_;
 };
 
-/// Rank 0 waits for everybody and says where to meet.
-std::string choose_address(const NoticeBoard& board, int size, const std::string& here) {
-  bool together = here != kApart;
-  for (int rank = 1; rank < size; ++rank) {
-    together &= board.read(key("machine", rank)) == here;
+/// The first rank of a machine says where to meet, when it listens there.
+Meeting exchange(const NoticeBoard& board, const std::vector<int>& ranks, int number, const MeetingOptions& options) {
+  auto address_key = key("address", ranks[0]);
+  if (number > 0) return Exchange(board, ranks, number, options).as_guest(board.read(address_key));
+  auto address = random_name();
+  Descriptor listener;
+  try {
+    listener = listen_at(address);
+  } catch (const Error&) {
+    board.post(address_key, address);  // the others are not to wait for it
+    throw;
   }
-  return together ? random_name() : kApart;
+  board.post(address_key, address);
+  return Exchange(board, ranks, number, options).as_host(listener);
 }
 
 /// Rank 0 hears how it went for everybody; all learn the first thing that went wrong, or nothing.
@@ -150,7 +156,7 @@ std::string agree(const NoticeBoard& board, int rank, int size, const std::strin
   board.post(key("outcome", rank), mine);
   if (rank == 0) {
     std::string verdict;
-    // Those who were first say why; that rank 0 has waited for them in vain says less.
+    // Those who were first say why; that a host has waited for them in vain says less.
     for (int other = size - 1; other >= 0 && verdict.empty(); --other) {
       auto outcome = board.read(key("outcome", other));
       if (!outcome.empty()) verdict = "rank " + std::to_string(other) + ": " + outcome;
@@ -162,29 +168,16 @@ std::string agree(const NoticeBoard& board, int rank, int size, const std::strin
 
 }  // namespace
 
-std::optional<Meeting> meet(const NoticeBoard& board, int rank, int size, const MeetingOptions& options) {
-  auto here = options.willing ? machine() : kApart;
-  board.post(key("machine", rank), here);
-  auto address = rank == 0 ? choose_address(board, size, here) : "";
-  Descriptor listener;
-  std::string problem;
+Meeting meet(const NoticeBoard& board, const Machines& machines, int rank, const MeetingOptions& options) {
+  auto place = place_of(machines, rank);
+  int size = 0;
+  for (const auto& ranks : machines) size += static_cast<int>(ranks.size());
   Meeting meeting;
+  std::string problem;
   try {
-    if (rank == 0 && address != kApart) listener = listen_at(address);
-  } catch (const Error& error) {
+    meeting = exchange(board, machines[place.machine], place.number, options);
+  } catch (const std::exception& error) {
     problem = error.what();
-  }
-  if (rank == 0) board.post("address", address);
-  address = board.read("address");
-  if (address == kApart) return std::nullopt;
-
-  if (problem.empty()) {
-    try {
-      Exchange exchange(board, rank, size, options);
-      meeting = rank == 0 ? exchange.as_host(listener) : exchange.as_guest(address);
-    } catch (const std::exception& error) {
-      problem = error.what();
-    }
   }
   auto verdict = agree(board, rank, size, problem);
   if (!verdict.empty()) fail(verdict);

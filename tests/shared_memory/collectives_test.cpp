@@ -101,6 +101,33 @@ TEST_CASE("every collective gives every rank its values, for any number of ranks
   }
 }
 
+TEST_CASE("what comes in between gets every element once, and its changes reach all ranks") {
+  for (int size : {1, 2, 3}) {
+    tests::LocalMemory memory(size);
+    tests::run_channels(memory, [&](Channel& channel) {
+      for (int64_t count : {0, 1, 7, 8, 1000, 100'001}) {
+        int rank = channel.rank();
+        auto& heap = *memory.heap(rank);
+        size_t offset = heap.allocate(count * sizeof(int64_t));
+        auto numbers = values(rank, 0, count);
+        Array place = array(numbers);
+        if (count > 0) std::memcpy(heap.at(offset), numbers.data(), count * sizeof(int64_t));
+        place.data = heap.at(offset);
+        all_reduce(channel, place, Reduction::Sum, offset, [](const Array& share) {
+          auto* begin = reinterpret_cast<int64_t*>(share.data);
+          for (size_t i = 0; i < share.count; ++i) begin[i] *= -2;
+        });
+        auto expected = sums(size, 0, count);
+        for (auto& number : expected) number *= -2;
+        if (count > 0) std::memcpy(numbers.data(), heap.at(offset), count * sizeof(int64_t));
+        CHECK(numbers == expected);
+        barrier(channel);
+        heap.free(offset);
+      }
+    });
+  }
+}
+
 TEST_CASE("arrays in the heaps are reduced where they lie, and others when only some lie there") {
   for (int size : {2, 3, 8}) {
     tests::LocalMemory memory(size);

@@ -20,13 +20,15 @@ namespace {
 
 constexpr Call kBarrier{.operation = Operation::Barrier};
 
+Machines one_machine(int size) { return group_by_machine(std::vector<std::string>(size, "here")); }
+
 }  // namespace
 
 TEST_CASE("processes of one machine meet and reduce over their memory") {
   for (int size : {1, 2, 4}) {
     tests::ForkedRanks ranks(size, [size](int rank, const NoticeBoard& board) {
-      auto meeting = meet(board, rank, size, LocalGroup::meeting_options(size, milliseconds(10'000)));
-      LocalGroup group(std::move(*meeting), rank, milliseconds(10'000));
+      auto meeting = meet(board, one_machine(size), rank, LocalGroup::meeting_options(size, milliseconds(10'000)));
+      LocalGroup group(std::move(meeting), milliseconds(10'000));
       auto offset = group.heap()->allocate(400'000);
       auto* numbers = reinterpret_cast<float*>(group.heap()->at(offset));
       for (int i = 0; i < 100'000; ++i) numbers[i] = static_cast<float>(rank + i);
@@ -39,16 +41,20 @@ TEST_CASE("processes of one machine meet and reduce over their memory") {
   }
 }
 
-TEST_CASE("ranks on several machines are told so, and do not wait for each other's sockets") {
-  tests::TemporaryDirectory directory;
-  tests::run_threads(2, [&](int rank) {
-    auto board = tests::file_board(directory.path());
-    auto post = board.post;
-    board.post = [&, post](const std::string& key, const std::string& text) {
-      post(key, key == "machine/1" ? "another machine" : text);
-    };
-    CHECK_FALSE(meet(board, rank, 2, LocalGroup::meeting_options(2, milliseconds(10'000))).has_value());
+TEST_CASE("the ranks of each machine meet among themselves, and messages name them as the job does") {
+  const Machines machines{{0, 2}, {1, 3}};
+  tests::ForkedRanks ranks(4, [&](int rank, const NoticeBoard& board) {
+    auto meeting = meet(board, machines, rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
+    LocalGroup group(std::move(meeting), milliseconds(10'000));
+    int64_t sum = rank;
+    all_reduce(group.channel(), {reinterpret_cast<std::byte*>(&sum), 1, DataType::Int64}, Reduction::Sum);
+    if (sum != (rank % 2 == 0 ? 2 : 4)) fail("the sum is ", sum);
+    if (rank == 3) return;
+    group.channel().meet(kBarrier);
   });
+  CHECK(ranks.outcome(3) == "returned");
+  CHECK(ranks.outcome(1).find("rank 3 has left the group") != std::string::npos);
+  for (int rank : {0, 2}) CHECK(ranks.outcome(rank) == "returned");
 }
 
 TEST_CASE("when one rank cannot share its memory, all learn the same reason") {
@@ -57,8 +63,8 @@ TEST_CASE("when one rank cannot share its memory, all learn the same reason") {
     auto board = tests::file_board(directory.path());
     auto read = board.read;
     // As behind a network of its own: the address exists, but nobody can be reached there.
-    board.read = [&, read](const std::string& key) { return key == "address" && rank == 2 ? "nowhere" : read(key); };
-    CHECK_THROWS_WITH_AS(meet(board, rank, 3, LocalGroup::meeting_options(3, milliseconds(10'000))),
+    board.read = [&, read](const std::string& key) { return key == "address/0" && rank == 2 ? "nowhere" : read(key); };
+    CHECK_THROWS_WITH_AS(meet(board, one_machine(3), rank, LocalGroup::meeting_options(3, milliseconds(10'000))),
                          doctest::Contains("rank 2: rank 0 cannot be reached through a UNIX socket"), Error);
   });
 }
@@ -68,8 +74,8 @@ TEST_CASE("a group that is broken can be made anew in the same processes") {
   tests::run_threads(2, [&](int rank) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       auto board = tests::file_board(directory.path() / std::to_string(attempt));
-      auto meeting = meet(board, rank, 2, LocalGroup::meeting_options(2, milliseconds(10'000)));
-      LocalGroup group(std::move(*meeting), rank, milliseconds(100));
+      auto meeting = meet(board, one_machine(2), rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
+      LocalGroup group(std::move(meeting), milliseconds(100));
       if (rank == 0 || attempt == 1) {
         if (attempt == 0) CHECK_THROWS_AS(group.channel().meet(kBarrier), PeerError);
         if (attempt == 1) group.channel().meet(kBarrier);
@@ -87,8 +93,8 @@ TEST_CASE("a rank that is killed or stopped at any moment is named by all others
     bool stop = fault % 4 == 3;
     int victim = fault % kSize;
     tests::ForkedRanks ranks(kSize, [](int rank, const NoticeBoard& board) {
-      auto meeting = meet(board, rank, kSize, LocalGroup::meeting_options(kSize, milliseconds(10'000)));
-      LocalGroup group(std::move(*meeting), rank, milliseconds(500));
+      auto meeting = meet(board, one_machine(kSize), rank, LocalGroup::meeting_options(kSize, milliseconds(10'000)));
+      LocalGroup group(std::move(meeting), milliseconds(500));
       tests::ForkedRanks::note_memory(rank, board);
       std::vector<float> numbers(300'000);
       while (true) {

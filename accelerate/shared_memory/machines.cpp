@@ -1,0 +1,75 @@
+#include "accelerate/shared_memory/machines.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "accelerate/base/error.h"
+
+namespace accelerate::shared_memory {
+
+namespace {
+
+constexpr auto kUnwilling = "unwilling";  // in place of a machine's name
+
+/// Changes with every start of a machine's kernel, with every machine, and with every network that a machine is
+/// divided into: the sockets through which ranks meet belong to one of those.
+std::string name_of_machine() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string name;
+  if (!std::getline(file, name)) fail("the machine's boot_id cannot be read");
+  std::error_code unknown;
+  return name + " " + std::filesystem::read_symlink("/proc/self/ns/net", unknown).string();
+}
+
+std::string key_of(int rank) { return "machine/" + std::to_string(rank); }
+
+/// Rank 0 hears from everybody. The answer is the number of each rank's machine.
+std::string number_machines(const NoticeBoard& board, int size) {
+  std::vector<std::string> names;
+  for (int rank = 0; rank < size; ++rank) names.push_back(board.read(key_of(rank)));
+  bool willing = std::find(names.begin(), names.end(), kUnwilling) == names.end();
+  auto machines = group_by_machine(names);
+  std::ostringstream numbers;
+  for (int rank = 0; rank < size; ++rank) numbers << (willing ? place_of(machines, rank).machine : rank) << ' ';
+  return numbers.str();
+}
+
+}  // namespace
+
+Machines group_by_machine(const std::vector<std::string>& names) {
+  Machines machines;
+  for (size_t rank = 0; rank < names.size(); ++rank) {
+    auto same = std::find_if(machines.begin(), machines.end(),
+                             [&](const auto& ranks) { return names[ranks.front()] == names[rank]; });
+    if (same == machines.end()) same = machines.insert(machines.end(), std::vector<int>{});
+    same->push_back(static_cast<int>(rank));
+  }
+  return machines;
+}
+
+Place place_of(const Machines& machines, int rank) {
+  for (size_t machine = 0; machine < machines.size(); ++machine) {
+    const auto& ranks = machines[machine];
+    auto found = std::find(ranks.begin(), ranks.end(), rank);
+    if (found != ranks.end()) return {static_cast<int>(machine), static_cast<int>(found - ranks.begin())};
+  }
+  fail("there is no rank ", rank, " on any of ", machines.size(), " machines");
+}
+
+bool all_alike(const Machines& machines) {
+  return std::all_of(machines.begin(), machines.end(),
+                     [&](const auto& ranks) { return ranks.size() == machines.front().size(); });
+}
+
+Machines find_machines(const NoticeBoard& board, int rank, int size, bool willing) {
+  board.post(key_of(rank), willing ? name_of_machine() : kUnwilling);
+  if (rank == 0) board.post("machines", number_machines(board, size));
+  std::istringstream numbers(board.read("machines"));
+  std::vector<std::string> names;
+  for (std::string number; numbers >> number;) names.push_back(number);
+  return group_by_machine(names);
+}
+
+}  // namespace accelerate::shared_memory

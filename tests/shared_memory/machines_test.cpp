@@ -1,0 +1,57 @@
+#include "accelerate/shared_memory/machines.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/shared_memory/forked_ranks.h"
+#include "tests/shared_memory/thread_ranks.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using namespace accelerate::shared_memory;
+
+namespace {
+
+/// What the ranks of a job find when rank `index` is on machine `names[index]`; "" stands for the real one.
+Machines find_with(const std::vector<std::string>& names, int unwilling = -1) {
+  tests::TemporaryDirectory directory;
+  std::vector<Machines> found(names.size());
+  int size = static_cast<int>(names.size());
+  tests::run_threads(size, [&](int rank) {
+    auto board = tests::file_board(directory.path());
+    auto post = board.post;
+    board.post = [&, post](const std::string& key, const std::string& text) {
+      bool is_own = key == "machine/" + std::to_string(rank);
+      post(key, is_own && !names[rank].empty() ? names[rank] : text);
+    };
+    found[rank] = find_machines(board, rank, size, rank != unwilling);
+  });
+  for (const auto& machines : found) CHECK(machines == found[0]);
+  return found[0];
+}
+
+}  // namespace
+
+TEST_CASE("ranks are put together by machine, whatever their order") {
+  CHECK(group_by_machine({}).empty());
+  CHECK(group_by_machine({"a"}) == Machines{{0}});
+  CHECK(group_by_machine({"a", "a", "b", "b"}) == Machines{{0, 1}, {2, 3}});
+  CHECK(group_by_machine({"b", "a", "b", "a", "c"}) == Machines{{0, 2}, {1, 3}, {4}});
+}
+
+TEST_CASE("every rank has a place on one machine") {
+  Machines machines{{0, 2}, {1, 3}};
+  CHECK(place_of(machines, 0) == Place{0, 0});
+  CHECK(place_of(machines, 3) == Place{1, 1});
+  CHECK(all_alike(machines));
+  CHECK_FALSE(all_alike({{0, 1}, {2}}));
+  CHECK_THROWS_WITH_AS(place_of(machines, 4), doctest::Contains("no rank 4"), Error);
+}
+
+TEST_CASE("all ranks find the same machines") {
+  CHECK(find_with({"", "", ""}) == Machines{{0, 1, 2}});
+  CHECK(find_with({"", "far", "", "far"}) == Machines{{0, 2}, {1, 3}});
+}
+
+TEST_CASE("one rank that does not want to share its memory keeps all from it") {
+  CHECK(find_with({"", "", ""}, /*unwilling=*/1) == Machines{{0}, {1}, {2}});
+}
