@@ -14,15 +14,22 @@
 #include "accelerate/comm/flight_recorder.h"
 #include "accelerate/comm/group.h"
 #include "accelerate/comm/watchdog.h"
+#include "accelerate/shared_memory/machines.h"
 
 namespace accelerate::comm {
 
+class SharedMemoryBackend;
+
 /// What carries tensors of the CPU between ranks.
 enum class Transport {
-  Auto,          // shared memory when all ranks have it, Gloo when not
-  SharedMemory,  // or an Error
+  Auto,          // the first of these that the ranks can have
+  SharedMemory,  // all ranks are on one machine; or an Error
+  Hierarchical,  // shared memory on each machine, Gloo between them
   Gloo,
 };
+
+/// The name by which PartialState::backend() and ACCELERATE_COMM know it: auto, shm, hierarchical, gloo.
+const char* to_string(Transport transport);
 
 class Group::Connection {
  public:
@@ -54,6 +61,8 @@ class Group::Connection {
 
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();
+  c10::intrusive_ptr<SharedMemoryBackend> connect_neighbours(const shared_memory::NoticeBoard& board,
+                                                             const shared_memory::Machines& machines) const;
   [[noreturn]] void fail_without(int64_t number, const std::exception& error);
 
   c10::intrusive_ptr<c10d::Store> store_;

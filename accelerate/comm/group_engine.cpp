@@ -11,9 +11,12 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/comm/hierarchical_backend.h"
 #include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
+
+namespace shm = shared_memory;
 
 namespace {
 
@@ -30,13 +33,34 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
   return c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>(prefix, store), rank, size, gloo_options);
 }
 
+/// "the machines have 2, 1 ranks ...".
+std::string uneven(const shm::Machines& machines) {
+  std::string counts;
+  for (const auto& ranks : machines) counts += (counts.empty() ? "" : ", ") + std::to_string(ranks.size());
+  return "the machines have different numbers of ranks (" + counts +
+         "), so all ranks talk over TCP; with as many on each, those of a machine would share its memory";
+}
+
 /// Gloo throws plain exceptions that begin with its file, NCCL's and shared memory's have a type of their own.
 bool is_from_transport(const std::exception& error) {
-  return dynamic_cast<const c10::DistError*>(&error) || dynamic_cast<const shared_memory::PeerError*>(&error) ||
+  return dynamic_cast<const c10::DistError*>(&error) || dynamic_cast<const shm::PeerError*>(&error) ||
          std::string_view(error.what()).find("gloo/") != std::string_view::npos;
 }
 
 }  // namespace
+
+const char* to_string(Transport transport) {
+  switch (transport) {
+    case Transport::SharedMemory:
+      return "shm";
+    case Transport::Hierarchical:
+      return "hierarchical";
+    case Transport::Gloo:
+      return "gloo";
+    default:
+      return "auto";
+  }
+}
 
 Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options)
     : store_(std::move(store)), options_(std::move(options)), rank_(rank), size_(size) {
@@ -56,23 +80,46 @@ Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, i
 }
 
 c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
+  auto board = notice_board(store_);
+  auto machines = shm::find_machines(board, rank_, size_, /*willing=*/options_.transport != Transport::Gloo);
+  auto inside = connect_neighbours(board, machines);
+  if (inside && machines.size() == 1) {
+    transport_ = Transport::SharedMemory;
+    return inside;
+  }
+  auto flat = make_gloo(store_, "gloo", rank_, size_, options_);
+  if (!inside) {
+    transport_ = Transport::Gloo;
+    return flat;
+  }
+  transport_ = Transport::Hierarchical;
+  auto place = shm::place_of(machines, rank_);
+  auto between = make_gloo(store_, "between/" + std::to_string(place.number), place.machine,
+                           static_cast<int>(machines.size()), options_);
+  return c10::make_intrusive<HierarchicalBackend>(machines, HierarchicalBackend::Levels{inside, between}, flat);
+}
+
+/// What connects the ranks of this machine, when all ranks have such neighbours; else nothing, and a line that says why
+/// unless that is plain.
+c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::NoticeBoard& board,
+                                                                              const shm::Machines& machines) const {
   bool required = options_.transport == Transport::SharedMemory;
   std::string reason = "the ranks are on several machines, or some of them ask for gloo";
-  try {
-    bool willing = options_.transport != Transport::Gloo;
-    if (auto backend = connect_through_memory(store_, rank_, size_, willing, options_.timeout)) {
-      transport_ = Transport::SharedMemory;
-      return backend;
-    }
-  } catch (const Error& error) {
-    reason = error.what();
-    if (rank_ == 0 && !required) {
-      get_logger("accelerate").warning("the ranks talk over TCP, because they have no shared memory: " + reason);
+  bool warn = rank_ == 0 && !required;
+  if (!shm::all_alike(machines)) {
+    if (warn) get_logger("accelerate").warning(uneven(machines));
+  } else if (machines[0].size() > 1 && !(required && machines.size() > 1)) {
+    try {
+      return connect_through_memory(board, machines, rank_, options_.timeout);
+    } catch (const Error& error) {
+      reason = error.what();
+      if (warn) {
+        get_logger("accelerate").warning("the ranks talk over TCP, because they have no shared memory: " + reason);
+      }
     }
   }
   if (required) fail("rank ", rank_, ": shared memory is asked for (shm), but ", reason, "; auto would take gloo");
-  transport_ = Transport::Gloo;
-  return make_gloo(store_, "gloo", rank_, size_, options_);
+  return nullptr;
 }
 
 void Group::Connection::wait(const std::string& operation, const at::Tensor& tensor,
@@ -102,8 +149,9 @@ void Group::Connection::fail_without(int64_t number, const std::exception& error
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
-  // Shared memory knows at once when a process has ended. Who lives and does not come has to be asked about.
-  bool by_memory = dynamic_cast<const shared_memory::PeerError*>(&error) != nullptr;
+  // Shared memory of all ranks knows at once when a process has ended. Who lives and does not come has to be asked
+  // about, and so has who is lost on another machine.
+  bool by_memory = transport_ == Transport::SharedMemory && dynamic_cast<const shm::PeerError*>(&error) != nullptr;
   auto missing = by_memory && elapsed < options_.timeout / 2 ? "" : watchdog_->missing_ranks(number);
   watchdog_->write_report();
   auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));

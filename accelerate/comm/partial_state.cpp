@@ -142,8 +142,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
       shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
       if (!gpu) choose_num_threads(shared->process);
       shared->group = connect(shared->process, options, gpu);
-      bool shm = shared->group.connection()->transport() == Transport::SharedMemory;
-      shared->backend = gpu ? "nccl" : shm ? "shm" : "gloo";
+      shared->backend = gpu ? "nccl" : to_string(shared->group.connection()->transport());
     }
     auto group = shared->group;
     set_log_context({.rank = shared->process.rank,

@@ -63,7 +63,7 @@ class PartialState {
   bool is_last_process() const { return process_index() == num_processes() - 1; }
   bool use_distributed() const { return num_processes() > 1; }
   DistributedType distributed_type() const;
-  const std::string& backend() const;  // "shm", "gloo", "nccl", or empty in one process
+  const std::string& backend() const;  // "shm", "hierarchical", "gloo", "nccl", or empty in one process
   at::Device device() const;
   bool debug() const { return group().debug(); }
   const Group& group() const;

@@ -1,6 +1,7 @@
 #include "accelerate/comm/shared_memory_backend.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -19,9 +20,8 @@ constexpr auto kMeetingTimeout = std::chrono::seconds(60);
 
 }  // namespace
 
-SharedMemoryBackend::SharedMemoryBackend(std::unique_ptr<shm::LocalGroup> group, int rank, int size,
-                                         std::chrono::milliseconds timeout)
-    : Backend(rank, size), group_(std::move(group)), timeout_(timeout) {
+SharedMemoryBackend::SharedMemoryBackend(std::unique_ptr<shm::LocalGroup> group, std::chrono::milliseconds timeout)
+    : Backend(group->channel().rank(), group->channel().size()), group_(std::move(group)), timeout_(timeout) {
   // The Reducer asks for memory of the backend only where this is said; a user who says something else is right.
   setenv("DDP_DISABLE_COMM_MEM", "0", /*overwrite=*/0);
   init();
@@ -75,6 +75,35 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::allreduce_coalesced(Tensors& t
                                                                       const c10d::AllreduceCoalescedOptions& options) {
   for (auto& tensor : tensors) reduce_everywhere(tensor, options);
   return done(tensors);
+}
+
+std::byte* SharedMemoryBackend::scratch(size_t bytes) {
+  if (!scratch_.defined() || scratch_.nbytes() < bytes) {
+    scratch_.reset();  // before there is another
+    scratch_ = allocateTensor(static_cast<long>(bytes), at::kByte);
+  }
+  return static_cast<std::byte*>(scratch_.mutable_data_ptr());
+}
+
+void SharedMemoryBackend::allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
+                                    const std::function<void(at::Tensor& share)>& between) {
+  InOrder real(as_real(tensor, options.reduceOp));
+  auto array = real.array();
+  collective(options.timeout, [&](shm::Channel& channel) {
+    auto* own = array.data;
+    auto heap = group_->heap();
+    bool in_heap = heap->offset_of(own, array.bytes()).has_value();
+    if (!in_heap) array.data = scratch(array.bytes());
+    if (!in_heap && array.count > 0) std::memcpy(array.data, own, array.bytes());
+    shm::all_reduce(channel, array, reduction_of(options.reduceOp), *heap->offset_of(array.data, array.bytes()),
+                    [&](const shm::Array& share) {
+                      auto elements =
+                          at::from_blob(share.data, {static_cast<int64_t>(share.count)}, real.tensor().options());
+                      between(elements);
+                    });
+    if (!in_heap && array.count > 0) std::memcpy(own, array.data, array.bytes());
+  });
+  real.put_back();
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
@@ -218,6 +247,8 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::barrier(const c10d::BarrierOpt
   return done({});
 }
 
+void SharedMemoryBackend::abort() { group_->channel().leave(); }
+
 void SharedMemoryBackend::monitoredBarrier(const c10d::BarrierOptions& options, bool) { barrier(options); }
 
 at::Tensor SharedMemoryBackend::allocateTensor(long size, at::TensorOptions options) {
@@ -226,25 +257,25 @@ at::Tensor SharedMemoryBackend::allocateTensor(long size, at::TensorOptions opti
   return at::from_blob(heap->at(offset), {size}, [heap, offset](void*) { heap->free(offset); }, options);
 }
 
-c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                                               int size, bool willing,
-                                                               std::chrono::milliseconds timeout) {
+shm::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store) {
   auto notes = c10::make_intrusive<c10d::PrefixStore>("shm", store);
-  shm::NoticeBoard board{
-      .post = [&](const std::string& key,
-                  const std::string& text) { notes->set(key, std::vector<uint8_t>(text.begin(), text.end())); },
-      .has = [&](const std::string& key) { return notes->check({key}); },
-      .read =
-          [&](const std::string& key) {
-            auto bytes = notes->get(key);
-            return std::string(bytes.begin(), bytes.end());
-          }};
-  auto options = shm::LocalGroup::meeting_options(size, kMeetingTimeout);
-  options.willing = willing;
-  auto meeting = shm::meet(board, rank, size, options);
-  if (!meeting) return nullptr;
-  auto group = std::make_unique<shm::LocalGroup>(std::move(*meeting), rank, timeout);
-  return c10::make_intrusive<SharedMemoryBackend>(std::move(group), rank, size, timeout);
+  return {.post = [notes](const std::string& key,
+                          const std::string& text) { notes->set(key, std::vector<uint8_t>(text.begin(), text.end())); },
+          .has = [notes](const std::string& key) { return notes->check({key}); },
+          .read =
+              [notes](const std::string& key) {
+                auto bytes = notes->get(key);
+                return std::string(bytes.begin(), bytes.end());
+              }};
+}
+
+c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::NoticeBoard& board,
+                                                               const shm::Machines& machines, int rank,
+                                                               std::chrono::milliseconds timeout) {
+  auto num_neighbours = static_cast<int>(machines[shm::place_of(machines, rank).machine].size());
+  auto meeting = shm::meet(board, machines, rank, shm::LocalGroup::meeting_options(num_neighbours, kMeetingTimeout));
+  return c10::make_intrusive<SharedMemoryBackend>(std::make_unique<shm::LocalGroup>(std::move(meeting), timeout),
+                                                  timeout);
 }
 
 }  // namespace accelerate::comm

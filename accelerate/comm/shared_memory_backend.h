@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,8 +27,7 @@ class SharedMemoryBackend : public c10d::Backend {
   using TensorLists = std::vector<std::vector<at::Tensor>>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  SharedMemoryBackend(std::unique_ptr<shared_memory::LocalGroup> group, int rank, int size,
-                      std::chrono::milliseconds timeout);
+  SharedMemoryBackend(std::unique_ptr<shared_memory::LocalGroup> group, std::chrono::milliseconds timeout);
   ~SharedMemoryBackend() override;
 
   const std::string getBackendName() const override { return "shm"; }
@@ -38,6 +38,12 @@ class SharedMemoryBackend : public c10d::Backend {
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
   WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+
+  /// The same in two steps: `between` gets this rank's share of the elements, a tensor of one dimension, when it is
+  /// reduced over this group, and may reduce it over others; then the shares go to all ranks. A rank without a share
+  /// does not call it.
+  void allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
+                 const std::function<void(at::Tensor& share)>& between);
 
   WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
   WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& options) override;
@@ -65,6 +71,9 @@ class SharedMemoryBackend : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override;
 
+  /// Breaks the group: ranks that wait for this one fail, and so do all further calls.
+  void abort() override;
+
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return num_operations_; }
 
@@ -81,23 +90,27 @@ class SharedMemoryBackend : public c10d::Backend {
   template <class Run>
   void collective(std::chrono::milliseconds timeout, Run run);
   void reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options);
+  std::byte* scratch(size_t bytes);
   WorkPtr start_receive(Tensors& tensors, int from, int tag);
   bool finish_receive(Receive& wanted, bool wait);
 
   std::unique_ptr<shared_memory::LocalGroup> group_;
   std::chrono::milliseconds timeout_;
   uint64_t num_operations_ = 0;
+  at::Tensor scratch_;  // in the heap, for what does not lie there
   std::mutex collective_mutex_;
   std::mutex send_mutex_;
   std::mutex receive_mutex_;
   std::deque<Receive*> receives_;  // not finished, in the order they were asked for
 };
 
-/// Connects the ranks that share `store`, if they share a machine. Collective; the outcome is the same on every rank. A
-/// rank that is not `willing` keeps the others from it too. Nothing when they are on several machines; throws Error
-/// when they share one but not their memory.
-c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const c10::intrusive_ptr<c10d::Store>& store, int rank,
-                                                               int size, bool willing,
+/// The notes of ranks that share `store`.
+shared_memory::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store);
+
+/// Connects the ranks of each machine. Collective for all ranks of the job; the outcome is the same on every rank.
+/// Throws Error when those of some machine cannot share its memory.
+c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::NoticeBoard& board,
+                                                               const shared_memory::Machines& machines, int rank,
                                                                std::chrono::milliseconds timeout);
 
 }  // namespace accelerate::comm

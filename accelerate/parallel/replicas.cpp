@@ -46,7 +46,7 @@ class Replicas::Impl {
        DistributedDataParallelKwargs kwargs)
       : group_(std::move(group)), kwargs_(kwargs), parameters_(distinct(parameters)), buffers_(distinct(buffers)) {
     if (group_.size() == 1) return;
-    bool shared = group_.connection()->transport() == comm::Transport::SharedMemory && !group_.debug();
+    bool shared = group_.connection()->transport() != comm::Transport::Gloo && !group_.debug();
     kwargs_.gradient_as_bucket_view = kwargs_.gradient_as_bucket_view.value_or(shared);
     auto description = describe_model(parameters_, buffers_);
     description.push_back(describe(kwargs_));

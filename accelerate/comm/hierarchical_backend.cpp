@@ -1,0 +1,195 @@
+#include "accelerate/comm/hierarchical_backend.h"
+
+#include <utility>
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/Functions.h>
+
+#include "accelerate/base/quiet_thread.h"
+#include "accelerate/comm/tensor_arrays.h"
+
+namespace accelerate::comm {
+
+namespace shm = shared_memory;
+
+/// One collective: what is to be done, and the news of its end.
+class HierarchicalBackend::Task : public c10d::Work {
+ public:
+  Task(int rank, c10d::OpType type, Tensors results, std::function<void()> run)
+      : Work(rank, type),
+        results_(std::move(results)),
+        run_(std::move(run)),
+        future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
+
+  Tensors result() override { return results_; }
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+
+  void run() { std::exchange(run_, nullptr)(); }
+  void succeed() {
+    finish();
+    future_->markCompleted(c10::IValue(results_));
+  }
+  void fail_with(std::exception_ptr error) {
+    finish(error);
+    future_->setError(error);
+  }
+
+ private:
+  Tensors results_;
+  std::function<void()> run_;
+  c10::intrusive_ptr<c10::ivalue::Future> future_;
+};
+
+HierarchicalBackend::HierarchicalBackend(shm::Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat)
+    : Backend(flat->getRank(), flat->getSize()),
+      machines_(std::move(machines)),
+      levels_(std::move(levels)),
+      flat_(std::move(flat)),
+      thread_(quiet_thread([this] { work(); })) {
+  init();
+}
+
+HierarchicalBackend::~HierarchicalBackend() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void HierarchicalBackend::setTimeout(std::chrono::milliseconds timeout) {
+  flat_->setTimeout(timeout);
+  enqueue(c10d::OpType::UNKNOWN, {}, [this, timeout] {
+    levels_.inside->setTimeout(timeout);
+    levels_.between->setTimeout(timeout);
+  })->wait();
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::enqueue(c10d::OpType type, Tensors results,
+                                                          std::function<void()> run) {
+  auto task = c10::make_intrusive<Task>(rank_, type, std::move(results), std::move(run));
+  {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(task);
+  }
+  changed_.notify_one();
+  return task;
+}
+
+void HierarchicalBackend::work() {
+  at::NoGradGuard no_gradients;
+  std::exception_ptr failure;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return ending_ || !tasks_.empty(); });
+    if (tasks_.empty()) return;
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    try {
+      if (failure) std::rethrow_exception(failure);
+      task->run();
+      task->succeed();
+    } catch (...) {
+      if (!failure) close_levels();
+      failure = std::current_exception();
+      task->fail_with(failure);
+    }
+    lock.lock();
+  }
+}
+
+/// Gloo tells its peers by closing its sockets, which it does when it goes.
+void HierarchicalBackend::close_levels() {
+  levels_.inside->abort();
+  levels_.between.reset();
+}
+
+void HierarchicalBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
+  // Gloo has no average: that of the machine is added up and divided by the machines.
+  bool average = options.reduceOp == c10d::ReduceOp::AVG;
+  levels_.inside->allreduce(tensor, options, [&](at::Tensor& share) {
+    Tensors shares{share};
+    auto further = options;
+    if (average) further.reduceOp = c10d::ReduceOp::SUM;
+    levels_.between->allreduce(shares, further)->wait();
+    if (average) share.div_(static_cast<int64_t>(machines_.size()));
+  });
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
+  if (only(tensors).layout() != at::kStrided) return flat_->allreduce(tensors, options);
+  return enqueue(c10d::OpType::ALLREDUCE, tensors,
+                 [this, tensor = tensors[0], options]() mutable { reduce_everywhere(tensor, options); });
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce_coalesced(Tensors& tensors,
+                                                                      const c10d::AllreduceCoalescedOptions& options) {
+  return enqueue(c10d::OpType::ALLREDUCE_COALESCED, tensors, [this, tensors, options]() mutable {
+    for (auto& tensor : tensors) reduce_everywhere(tensor, options);
+  });
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
+  auto root = shm::place_of(machines_, static_cast<int>(options.rootRank));
+  return enqueue(c10d::OpType::BROADCAST, tensors, [this, tensors, root, options]() mutable {
+    auto level = options;
+    if (shm::place_of(machines_, rank_).number == root.number) {
+      level.rootRank = root.machine;
+      levels_.between->broadcast(tensors, level)->wait();
+    }
+    level.rootRank = root.number;
+    levels_.inside->broadcast(tensors, level);
+  });
+}
+
+at::Tensor HierarchicalBackend::gather_everywhere(const at::Tensor& input, const c10d::AllgatherOptions& options) {
+  auto num_machines = static_cast<int64_t>(machines_.size());
+  auto ranks_of_each = static_cast<int64_t>(machines_[0].size());
+  auto own = input.contiguous().view(-1);
+  auto like_own = at::empty({num_machines * own.numel()}, own.options());
+  auto all = at::empty({ranks_of_each * like_own.numel()}, own.options());
+  if (own.numel() > 0) {
+    levels_.between->_allgather_base(like_own, own, options)->wait();
+    levels_.inside->_allgather_base(all, like_own, options);
+  }
+  return all.view({ranks_of_each, num_machines, own.numel()});
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs, Tensors& inputs,
+                                                            const c10d::AllgatherOptions& options) {
+  OnePerRank(only(outputs), size_, InOrder(only(inputs)));  // throws when they do not fit
+  return enqueue(c10d::OpType::ALLGATHER, outputs[0], [this, parts = outputs[0], input = inputs[0], options] {
+    auto all = gather_everywhere(input, options);
+    for (int rank = 0; rank < size_; ++rank) {
+      auto place = shm::place_of(machines_, rank);
+      parts[rank].copy_(all[place.number][place.machine].view_as(parts[rank]));
+    }
+  });
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                                                  const c10d::AllgatherOptions& options) {
+  (void)InOrder(output).parts(size_, InOrder(input));  // throws when they do not fit
+  return enqueue(c10d::OpType::_ALLGATHER_BASE, {output}, [this, output, input, options] {
+    auto all = gather_everywhere(input, options);
+    InOrder whole(output);
+    auto rows = whole.tensor().view({size_, input.numel()});
+    for (int rank = 0; rank < size_; ++rank) {
+      auto place = shm::place_of(machines_, rank);
+      rows[rank].copy_(all[place.number][place.machine]);
+    }
+    whole.put_back();
+  });
+}
+
+HierarchicalBackend::WorkPtr HierarchicalBackend::barrier(const c10d::BarrierOptions& options) {
+  // A rank that has passed the first has seen its machine, and the second shows that all machines were seen so.
+  return enqueue(c10d::OpType::BARRIER, {}, [this, options] {
+    levels_.inside->barrier(options);
+    levels_.between->barrier(options)->wait();
+  });
+}
+
+}  // namespace accelerate::comm
