@@ -1,46 +1,27 @@
 #include "accelerate/launch/arrival.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
-#include <poll.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <optional>
+#include <iostream>
 #include <utility>
-#include <vector>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
+#include "accelerate/launch/port.h"
 
 namespace accelerate::launch {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kLongestLine = 200;
 constexpr auto kPause = std::chrono::milliseconds(100);
-
-/// A descriptor that is closed with the object.
-class Socket {
- public:
-  explicit Socket(int fd = -1) : fd_(fd) {}
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+constexpr auto kFirstWord = std::chrono::seconds(5);
+constexpr auto kNextWord = std::chrono::seconds(30);
 
 sockaddr_storage address_of(const std::string& host, int port, socklen_t& size) {
   addrinfo hints{}, *found = nullptr;
@@ -57,145 +38,154 @@ sockaddr_storage address_of(const std::string& host, int port, socklen_t& size) 
   return address;
 }
 
-/// A socket that listens there, or an empty one when the address is another machine's or taken.
-Socket try_to_listen(const sockaddr_storage& address, socklen_t size) {
-  Socket socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+/// The same port on all interfaces.
+sockaddr_storage everywhere(sockaddr_storage address) {
+  if (address.ss_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6&>(address).sin6_addr = in6addr_any;
+  } else {
+    reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr = INADDR_ANY;
+  }
+  return address;
+}
+
+/// A socket that listens there, or none when the address is another machine's or taken.
+Descriptor try_to_listen(const sockaddr_storage& address, socklen_t size) {
+  Descriptor socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int on = 1;
-  setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  bool bound = bind(socket.fd(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
-  return bound && listen(socket.fd(), SOMAXCONN) == 0 ? std::move(socket) : Socket();
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  bool bound = bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  return bound && listen(socket.get(), SOMAXCONN) == 0 ? std::move(socket) : Descriptor();
 }
 
-Socket try_to_connect(const sockaddr_storage& address, socklen_t size) {
-  Socket socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+Descriptor try_to_connect(const sockaddr_storage& address, socklen_t size) {
+  Descriptor socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   timeval limit{.tv_sec = 1, .tv_usec = 0};
-  setsockopt(socket.fd(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));  // also for connect
-  return connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address), size) == 0 ? std::move(socket) : Socket();
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));  // also for connect
+  bool connected = connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
+  return connected ? std::move(socket) : Descriptor();
 }
 
-void send_line(const Socket& socket, const std::string& line) {
-  auto text = line + "\n";
-  [[maybe_unused]] auto sent = send(socket.fd(), text.data(), text.size(), MSG_NOSIGNAL);
-}
-
-/// A peer and what it has said so far.
+/// Another machine, as machine 0 sees it.
 struct Peer {
-  Socket socket;
-  std::string text = {};
-  bool greeted = false;
-
-  /// Takes what has come. Returns false when the peer is gone or talks too much.
-  bool receive() {
-    char buffer[kLongestLine];
-    while (true) {
-      auto size = recv(socket.fd(), buffer, sizeof(buffer), MSG_DONTWAIT);
-      if (size == 0) return false;
-      if (size < 0) return errno == EAGAIN || errno == EINTR;
-      text.append(buffer, static_cast<size_t>(size));
-      if (text.size() > kLongestLine) return false;
-    }
-  }
-  std::optional<std::string> line() const {
-    auto end = text.find('\n');
-    return end == std::string::npos ? std::nullopt : std::optional(text.substr(0, end));
-  }
+  LineSocket socket;
+  std::optional<std::string> greeting = {};
 };
 
-std::string greeting_of(const JobShape& shape) {
-  return "accelerate arrival 1: machines " + std::to_string(shape.num_machines) + " processes " +
-         std::to_string(shape.num_processes);
+std::string greeting_of(const JobShape& shape, std::optional<int> machine_rank) {
+  auto rank = machine_rank ? std::to_string(*machine_rank) : "any";
+  return "accelerate arrival 2: machines " + std::to_string(shape.num_machines) + " processes " +
+         std::to_string(shape.num_processes) + " rank " + rank;
 }
 
 std::string disagreement(const std::string& here, const std::string& there) {
   return "the machines do not agree about the job: machine 0 has '" + here + "', another one '" + there +
-         "'; give all of them the same --num_machines and --num_processes";
+         "'; give all of them the same --num_machines and --num_processes, and each its own --machine_rank or none";
 }
 
-/// A port that is free now, for rank 0.
-int free_port() {
-  Socket socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof(address);
-  auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (bind(socket.fd(), plain, size) != 0 || getsockname(socket.fd(), plain, &size) != 0) {
-    fail("no port is free for rank 0: ", std::strerror(errno));
-  }
-  return ntohs(address.sin_port);
-}
-
+/// Says now and then what is waited for, and ends it.
 class Deadline {
  public:
   explicit Deadline(std::chrono::seconds timeout) : timeout_(timeout), until_(Clock::now() + timeout) {}
-  void check(const std::string& state) const {
+  void check(const std::string& state) {
     if (Clock::now() > until_) fail(state, "; gave up after ", timeout_.count(), " s");
+    if (Clock::now() < next_word_) return;
+    std::cerr << "accelerate launch: " + state + "\n" << std::flush;
+    next_word_ += kNextWord;
   }
 
  private:
   std::chrono::seconds timeout_;
   Clock::time_point until_;
+  Clock::time_point next_word_ = Clock::now() + kFirstWord;
 };
 
-/// Greets those who have come; forgets who has gone again, and strangers. Throws Error when one is of another job.
-void look_at_peers(std::vector<Peer>& peers, const std::string& greeting) {
-  for (size_t i = peers.size(); i-- > 0;) {
-    auto& peer = peers[i];
-    bool there = peer.receive();
-    auto line = peer.line();
-    bool stranger = line && !line->starts_with("accelerate arrival");
-    if (!there || stranger) {
-      peers.erase(peers.begin() + static_cast<std::ptrdiff_t>(i));
-      continue;
-    }
-    peer.greeted = line.has_value();
-    if (!line || *line == greeting) continue;
-    auto reason = disagreement(greeting, *line);
-    for (const auto& told : peers) send_line(told.socket, "no " + reason);
-    fail(reason);
+/// The rank that a machine claims; nothing when it is none of this job's.
+std::optional<size_t> claimed_rank(const std::string& greeting, const JobShape& shape) {
+  for (int rank = 1; rank < shape.num_machines; ++rank) {
+    if (greeting == greeting_of(shape, rank)) return rank;
+  }
+  return std::nullopt;
+}
+
+/// The machines that have come, by rank; with `given_ranks` each comes with its own. Throws Error when one does not
+/// belong here.
+std::vector<Peer*> seats_of(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
+  std::vector<Peer*> seats(static_cast<size_t>(shape.num_machines));
+  auto usual = greeting_of(shape, given_ranks ? std::optional(0) : std::nullopt);
+  size_t next = 1;
+  for (auto& peer : peers) {
+    if (!peer.greeting) continue;
+    auto rank = claimed_rank(*peer.greeting, shape);
+    if (!given_ranks) rank = *peer.greeting == usual ? std::optional(next++) : std::nullopt;
+    if (!rank) fail(disagreement(usual, *peer.greeting));
+    if (*rank >= seats.size()) continue;  // one too many
+    if (seats[*rank]) fail("two machines have the rank ", *rank, "; give each its own --machine_rank");
+    seats[*rank] = &peer;
+  }
+  return seats;
+}
+
+/// Takes greetings; forgets who has gone again, and strangers.
+void look_at_peers(std::vector<Peer>& peers) {
+  std::erase_if(peers, [](Peer& peer) {
+    if (auto line = peer.socket.receive()) peer.greeting = line;
+    return peer.socket.gone() || (peer.greeting && !peer.greeting->starts_with("accelerate arrival"));
+  });
+}
+
+/// What is wrong is told to all who have come, and then thrown.
+std::vector<Peer*> seats_or_refusal(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
+  try {
+    return seats_of(peers, shape, given_ranks);
+  } catch (const Error& error) {
+    for (const auto& peer : peers) peer.socket.send(std::string("no ") + error.what());
+    throw;
   }
 }
 
-Arrival host(Socket listener, const JobShape& shape, const Deadline& deadline, SignalWatch& signals) {
-  auto greeting = greeting_of(shape);
+Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<int> port, Deadline& deadline,
+             SignalWatch& signals) {
   std::vector<Peer> peers;
-  size_t missing = static_cast<size_t>(shape.num_machines) - 1;
-  while (missing > 0) {
-    for (int fd; (fd = accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) peers.push_back({Socket(fd)});
-    look_at_peers(peers, greeting);
-    size_t arrived = 0;
-    for (const auto& peer : peers) arrived += peer.greeted;
-    if (arrived >= static_cast<size_t>(shape.num_machines) - 1) break;
-    missing = static_cast<size_t>(shape.num_machines) - 1 - arrived;
+  std::vector<Peer*> seats;
+  while (true) {
+    for (int fd; (fd = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
+      peers.push_back({LineSocket(Descriptor(fd))});
+    }
+    look_at_peers(peers);
+    seats = seats_or_refusal(peers, shape, port.has_value());
+    auto missing = std::count(seats.begin() + 1, seats.end(), nullptr);
+    if (missing == 0) break;
     deadline.check(std::to_string(missing) + " of " + std::to_string(shape.num_machines) +
                    " machines have not arrived");
     if (int number = signals.wait(kPause); number != 0) return {.stopped_by = number};
   }
-  Arrival own{.machine_rank = 0, .main_process_port = free_port()};
-  int rank = 0;
-  for (const auto& peer : peers) {
-    if (!peer.greeted) continue;
-    ++rank;
-    bool one_of_us = rank < shape.num_machines;
-    send_line(peer.socket, one_of_us ? "go " + std::to_string(rank) + " " + std::to_string(own.main_process_port)
-                                     : "no the job has all of its " + std::to_string(shape.num_machines) + " machines");
+  Arrival own{.machine_rank = 0, .main_process_port = port ? *port : free_port()};
+  for (size_t rank = 1; rank < seats.size(); ++rank) {
+    seats[rank]->socket.send("go " + std::to_string(rank) + " " + std::to_string(own.main_process_port));
+    own.others.push_back(std::move(seats[rank]->socket));
+    seats[rank]->greeting.reset();
+  }
+  for (const auto& late : peers) {
+    if (late.greeting)
+      late.socket.send("no the job has all of its " + std::to_string(shape.num_machines) + " machines");
   }
   return own;
 }
 
 /// Nothing when the host went away before it had an answer.
-std::optional<Arrival> ask(Socket socket, const JobShape& shape, const Deadline& deadline, SignalWatch& signals) {
-  Peer peer{std::move(socket)};
-  send_line(peer.socket, greeting_of(shape));
+std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadline& deadline, SignalWatch& signals) {
+  socket.send(greeting);
   while (true) {
-    bool there = peer.receive();
-    if (auto line = peer.line()) {
+    if (auto line = socket.receive()) {
       Arrival arrival;
-      if (std::sscanf(line->c_str(), "go %d %d", &arrival.machine_rank, &arrival.main_process_port) == 2)
-        return arrival;
       if (line->starts_with("no ")) fail(line->substr(3));
-      fail("--main_process_port is answered by a program that is no launcher of ours; give another port");
+      if (std::sscanf(line->c_str(), "go %d %d", &arrival.machine_rank, &arrival.main_process_port) != 2) {
+        fail("--main_process_port is answered by a program that is no launcher of ours; give another port");
+      }
+      arrival.others.push_back(std::move(socket));
+      return arrival;
     }
-    if (!there) return std::nullopt;
+    if (socket.gone()) return std::nullopt;
     deadline.check("machine 0 still waits for other machines");
     if (int number = signals.wait(kPause); number != 0) return Arrival{.stopped_by = number};
   }
@@ -203,17 +193,21 @@ std::optional<Arrival> ask(Socket socket, const JobShape& shape, const Deadline&
 
 }  // namespace
 
-Arrival arrive(const std::string& host_name, int port, const JobShape& shape, std::chrono::seconds timeout,
-               SignalWatch& signals) {
+Arrival arrive(const std::string& host_name, int port, const JobShape& shape, std::optional<int> machine_rank,
+               std::chrono::seconds timeout, SignalWatch& signals) {
   socklen_t size = 0;
   auto address = address_of(host_name, port, size);
+  auto greeting = greeting_of(shape, machine_rank);
   Deadline deadline(timeout);
   while (true) {
-    if (auto listener = try_to_listen(address, size); listener.fd() >= 0) {
-      return host(std::move(listener), shape, deadline, signals);
+    if (machine_rank == 0) check_port_is_free(port);
+    if (machine_rank.value_or(0) == 0) {
+      if (auto listener = try_to_listen(machine_rank ? everywhere(address) : address, size)) {
+        return host(listener, shape, machine_rank ? std::optional(port) : std::nullopt, deadline, signals);
+      }
     }
-    if (auto socket = try_to_connect(address, size); socket.fd() >= 0) {
-      if (auto arrival = ask(std::move(socket), shape, deadline, signals)) return *arrival;
+    if (auto socket = try_to_connect(address, size)) {
+      if (auto arrival = ask(LineSocket(std::move(socket)), greeting, deadline, signals)) return std::move(*arrival);
     }
     deadline.check("nobody listens on " + host_name + ", port " + std::to_string(port) +
                    ": the machine with that address has not been started, or cannot be reached");

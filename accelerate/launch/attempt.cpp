@@ -99,8 +99,8 @@ bool could_not_start(int exit_code) { return exit_code == 126 || exit_code == 12
 
 }  // namespace
 
-AttemptResult run_attempt(const LaunchOptions& options, const Command& command, Machine machine,
-                          const JobDirectory& directory, SignalWatch& signals) {
+Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
+                   SignalWatch& signals, MachineLink* others) {
   std::optional<LoopbackPort> port;
   if (options.one_machine() && !options.ranks_by_mpi) {
     port.emplace(options.main_process_port.value_or(0));
@@ -117,7 +117,9 @@ AttemptResult run_attempt(const LaunchOptions& options, const Command& command, 
   Patience patience;
   patience.on_request = options.shutdown_timeout;
   patience.with_peers = std::min(patience.with_peers, options.shutdown_timeout);
-  auto verdict = supervise(ranks, signals, patience);
+  FailedElsewhere failed_elsewhere;
+  if (others) failed_elsewhere = [others] { return others->failed_elsewhere(); };
+  auto verdict = supervise(ranks, signals, patience, failed_elsewhere);
   output.finish();
   if (verdict.stopped_by != 0) return {verdict.exit_code, "stopped by " + signal_name(verdict.stopped_by)};
   if (!verdict.failed) return {};

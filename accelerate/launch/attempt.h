@@ -2,24 +2,19 @@
 
 // One start of all ranks of this machine, from their first to their last moment.
 
-#include <string>
-
 #include "accelerate/launch/child_environment.h"
 #include "accelerate/launch/job_directory.h"
 #include "accelerate/launch/launch_options.h"
+#include "accelerate/launch/machine_link.h"
 #include "accelerate/launch/program.h"
 #include "accelerate/launch/signal_watch.h"
 
 namespace accelerate::launch {
 
-struct AttemptResult {
-  int exit_code = 0;
-  std::string message = {};  // the summary for the user; empty when all went well
-  bool may_retry = false;    // a rank failed, and not because it could not start at all
-};
-
-/// Starts the ranks, carries their output, and stays until all have ended. Throws Error when they cannot be started.
-AttemptResult run_attempt(const LaunchOptions& options, const Command& command, Machine machine,
-                          const JobDirectory& directory, SignalWatch& signals);
+/// Starts the ranks, carries their output, and stays until all have ended; also when `others` say that another machine
+/// has failed, where there are others. The message is the summary for the user; it may be retried when a rank failed,
+/// and not because it could not start at all. Throws Error when they cannot be started.
+Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
+                   SignalWatch& signals, MachineLink* others);
 
 }  // namespace accelerate::launch

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "accelerate/base/cpu.h"
@@ -12,6 +13,7 @@
 #include "accelerate/launch/attempt.h"
 #include "accelerate/launch/cpp_program.h"
 #include "accelerate/launch/installation.h"
+#include "accelerate/launch/machine_link.h"
 #include "accelerate/launch/main_machine.h"
 #include "accelerate/launch/mpirun.h"
 #include "accelerate/launch/port.h"
@@ -44,14 +46,22 @@ Command command_of(const LaunchOptions& options) {
                       {.module = options.module, .no_python = options.no_python});
 }
 
-/// Runs the program until it succeeds, the user has enough, or there are no starts left.
+/// Runs the program until it succeeds, the user has enough, or there are no starts left; together with the `others`,
+/// where there are any.
 Outcome run_attempts(const LaunchOptions& options, const Command& command, Machine machine,
-                     const JobDirectory& directory, SignalWatch& signals) {
+                     const JobDirectory& directory, SignalWatch& signals, MachineLink* others = nullptr) {
   while (true) {
-    auto result = run_attempt(options, command, machine, directory, signals);
-    if (!result.may_retry || machine.restart_count == options.max_restarts) return {result.exit_code, result.message};
+    auto ending = run_attempt(options, command, machine, directory, signals, others);
+    bool again = ending.may_retry && machine.restart_count < options.max_restarts;
+    if (others) {
+      auto decision = others->settle(ending, machine.restart_count < options.max_restarts, signals);
+      again = decision.again;
+      ending = decision.ending;
+      if (again) machine.main_process_port = decision.main_process_port;
+    }
+    if (!again) return {ending.exit_code, ending.message};
     ++machine.restart_count;
-    std::cerr << "accelerate launch: " << result.message << "\naccelerate launch: starting again, "
+    std::cerr << "accelerate launch: " << ending.message << "\naccelerate launch: starting again, "
               << machine.restart_count << " of at most " << options.max_restarts << " times" << std::endl;
     if (int number = signals.wait(options.monitor_interval); number != 0) return stopped(number);
   }
@@ -77,11 +87,17 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
   auto command = command_of(options);
   SignalWatch signals;
-  if (options.rank_by_arrival) {
+  std::unique_ptr<MachineLink> others;
+  // With ranks that are given and no restarts the machines need no launcher of ours on the other side.
+  if (options.rank_by_arrival || (!options.one_machine() && options.max_restarts > 0)) {
     auto arrival =
         arrive(options.main_process_ip, *options.main_process_port, {options.num_machines, options.num_processes},
+               options.rank_by_arrival ? std::nullopt : std::optional(options.machine_rank),
                options.rendezvous_timeout.value_or(std::chrono::minutes(15)), signals);
     if (arrival.stopped_by != 0) return stopped(arrival.stopped_by);
+    others = arrival.machine_rank == 0 ? link_as_main_machine(std::move(arrival.others),
+                                                              options.rank_by_arrival ? 0 : *options.main_process_port)
+                                       : link_to_main_machine(std::move(arrival.others.front()));
     options.machine_rank = arrival.machine_rank;
     options.main_process_port = arrival.main_process_port;
   }
@@ -90,7 +106,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   if (hosts_rank_0 && machine.main_process_port != 0) check_port_is_free(machine.main_process_port);
 
   std::optional<MainMachineWatch> watch;
-  if (!hosts_rank_0) {
+  if (!hosts_rank_0 && !others) {
     MainMachine main_machine(options.main_process_ip, machine.main_process_port);
     if (options.rendezvous_timeout) {
       int number = main_machine.wait(*options.rendezvous_timeout, signals);
@@ -98,7 +114,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
     }
     watch.emplace(main_machine);
   }
-  auto outcome = run_attempts(options, command, machine, directory, signals);
+  auto outcome = run_attempts(options, command, machine, directory, signals, others.get());
   auto problem = watch ? watch->problem() : "";
   if (outcome.exit_code != 0 && !problem.empty()) outcome.message += "\n  this machine has not reached " + problem;
   return outcome;

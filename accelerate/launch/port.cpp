@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 
@@ -56,6 +57,18 @@ std::string owner_of_port(int port) {
     }
   }
   return "";
+}
+
+int free_port() {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof(address);
+  auto* plain = reinterpret_cast<sockaddr*>(&address);
+  if (bind(socket.get(), plain, size) != 0 || getsockname(socket.get(), plain, &size) != 0) {
+    fail("no port is free for rank 0: ", std::strerror(errno));
+  }
+  return ntohs(address.sin_port);
 }
 
 void check_port_is_free(int port) {

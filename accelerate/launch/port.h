@@ -10,6 +10,9 @@ namespace accelerate::launch {
 /// may know it.
 void check_port_is_free(int port);
 
+/// A port that is free now, on all interfaces.
+int free_port();
+
 /// The program that listens on a port of this machine, as "pid 12 (python3)"; empty when that cannot be seen.
 std::string owner_of_port(int port);
 

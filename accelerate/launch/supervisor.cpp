@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 /// A rank that crashes takes a while to die, and its peers may complain before; so long we wait for a crash to show.
 constexpr auto kSettling = milliseconds(100);
 
+constexpr auto kLooking = milliseconds(100);  // from one look at other machines to the next
+
 bool has_ended(const Rank& rank) { return rank.process->wait_status().has_value(); }
 bool has_failed(const Rank& rank) { return rank.process->wait_status().value_or(0) != 0; }
 
@@ -78,9 +80,14 @@ class FailureLog {
 
 }  // namespace
 
-Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience) {
+Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience,
+                  const FailedElsewhere& failed_elsewhere) {
   while (!all_ended(ranks) && !any_failed(ranks)) {
-    int number = signals.wait(milliseconds(1000));
+    int number = signals.wait(failed_elsewhere ? kLooking : milliseconds(1000));
+    if (failed_elsewhere && failed_elsewhere() && !any_failed(ranks)) {
+      stop(ranks, signals, SIGTERM, patience.with_peers);
+      return {.failed_elsewhere = true};
+    }
     if (number != 0 && !asks_to_stop(number)) send_signal(ranks, number);
     if (asks_to_stop(number)) {
       stop(ranks, signals, number, patience.on_request);

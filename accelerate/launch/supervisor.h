@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,6 +25,7 @@ struct Verdict {
   std::optional<size_t> failed = {};  // the rank to blame
   bool others_stopped = false;        // because of it
   int stopped_by = 0;                 // the signal with which the user ended the job
+  bool failed_elsewhere = false;      // on another machine: the ranks here were stopped because of it
 };
 
 struct Patience {
@@ -32,9 +34,14 @@ struct Patience {
       std::chrono::seconds(30);  // when the launcher was told to stop: ranks may be saving
 };
 
+/// Whether the ranks of another machine have failed. Called now and then.
+using FailedElsewhere = std::function<bool()>;
+
 /// Waits until all ranks have ended. When one fails, the others get SIGTERM, and later SIGKILL. A signal to stop is
 /// passed on to every rank at once; a second one kills them. SIGUSR1 and SIGUSR2 are passed on, and that is all.
-/// Afterwards no process of the ranks' groups runs any more, unless all succeeded.
-Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {});
+/// When ranks have failed elsewhere, those here are stopped too. Afterwards no process of the ranks' groups runs any
+/// more, unless all succeeded.
+Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {},
+                  const FailedElsewhere& failed_elsewhere = {});
 
 }  // namespace accelerate::launch

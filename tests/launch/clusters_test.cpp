@@ -74,12 +74,13 @@ TEST_CASE("a launcher knows when mpirun has started it") {
 namespace {
 
 /// Starts `arrive` in a process of its own; its exit code is the rank it got, or 100 for an error.
-pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeout = std::chrono::seconds(20)) {
+pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeout = std::chrono::seconds(20),
+                     std::optional<int> machine_rank = std::nullopt) {
   pid_t pid = fork();
   if (pid != 0) return pid;
   SignalWatch signals;
   try {
-    auto arrival = arrive("127.0.0.1", port, shape, timeout, signals);
+    auto arrival = arrive("127.0.0.1", port, shape, machine_rank, timeout, signals);
     _exit(arrival.main_process_port > 0 ? arrival.machine_rank : 99);
   } catch (const Error&) {
     _exit(100);
@@ -111,6 +112,20 @@ TEST_CASE("machines get ranks in the order of their arrival, each its own") {
 TEST_CASE("machines that disagree about the job all end with an error") {
   int port = unused_port();
   std::vector<pid_t> launchers = {start_arriving(port, {2, 2}), start_arriving(port, {2, 4})};
+  for (pid_t launcher : launchers) CHECK(exit_code_after(launcher) == 100);
+}
+
+TEST_CASE("machines that come with their ranks keep them, and two with one rank end with an error") {
+  using std::chrono::seconds;
+  int port = unused_port();
+  std::vector<pid_t> launchers;
+  for (int rank : {2, 0, 1}) launchers.push_back(start_arriving(port, {3, 3}, seconds(20), rank));
+  CHECK(exit_code_after(launchers[0]) == 2);
+  CHECK(exit_code_after(launchers[1]) == 0);
+  CHECK(exit_code_after(launchers[2]) == 1);
+  port = unused_port();
+  launchers.clear();
+  for (int rank : {1, 0, 1}) launchers.push_back(start_arriving(port, {3, 3}, seconds(20), rank));
   for (pid_t launcher : launchers) CHECK(exit_code_after(launcher) == 100);
 }
 

@@ -1,0 +1,117 @@
+#include "accelerate/launch/machine_link.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+
+#include <functional>
+#include <thread>
+
+using namespace accelerate;
+using namespace accelerate::launch;
+
+namespace {
+
+/// The links of `count` machines, all in this process.
+std::vector<std::unique_ptr<MachineLink>> linked_machines(int count, int port) {
+  std::vector<LineSocket> others;
+  std::vector<std::unique_ptr<MachineLink>> links(1);
+  for (int machine = 1; machine < count; ++machine) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    others.emplace_back(Descriptor(ends[0]));
+    links.push_back(link_to_main_machine(LineSocket(Descriptor(ends[1]))));
+  }
+  links[0] = link_as_main_machine(std::move(others), port);
+  return links;
+}
+
+/// What each machine decides when its ranks end as told; a machine that ends well first waits to hear of a failure.
+std::vector<Decision> settle_all(std::vector<std::unique_ptr<MachineLink>>& links, const std::vector<Ending>& endings,
+                                 bool starts_left) {
+  SignalWatch signals;
+  std::vector<Decision> decisions(links.size());
+  bool any_failed = false;
+  for (const auto& ending : endings) any_failed |= ending.exit_code != 0;
+  std::vector<std::thread> threads;
+  for (size_t machine = 0; machine < links.size(); ++machine) {
+    threads.emplace_back([&, machine] {
+      auto& link = *links[machine];
+      while (any_failed && endings[machine].exit_code == 0 && !link.failed_elsewhere()) std::this_thread::yield();
+      decisions[machine] = link.settle(endings[machine], starts_left, signals);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return decisions;
+}
+
+}  // namespace
+
+TEST_CASE("a failure on one machine stops all, and all start again with one port, as often as they may") {
+  for (size_t failing : {0, 1, 2}) {
+    auto links = linked_machines(3, 29500);
+    std::vector<Ending> endings(3);
+    endings[failing] = {.exit_code = 3, .message = "rank 5 exited with 3\nand more", .may_retry = true};
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      for (const auto& decision : settle_all(links, endings, /*starts_left=*/true)) {
+        CHECK(decision.again);
+        CHECK(decision.main_process_port == 29500);
+      }
+    }
+    auto decisions = settle_all(links, endings, /*starts_left=*/false);
+    for (size_t machine = 0; machine < 3; ++machine) {
+      CHECK_FALSE(decisions[machine].again);
+      CHECK(decisions[machine].ending.exit_code == 3);
+      auto message = machine == failing ? endings[failing].message
+                                        : "machine " + std::to_string(failing) + ": rank 5 exited with 3";
+      CHECK(decisions[machine].ending.message.starts_with(message));
+    }
+  }
+}
+
+TEST_CASE("a job ends well when the ranks of all machines do") {
+  auto links = linked_machines(3, 0);
+  for (const auto& decision : settle_all(links, std::vector<Ending>(3), /*starts_left=*/true)) {
+    CHECK_FALSE(decision.again);
+    CHECK(decision.ending.exit_code == 0);
+    CHECK(decision.ending.message.empty());
+  }
+}
+
+TEST_CASE("one machine that may not be started again keeps all from it") {
+  auto links = linked_machines(3, 0);
+  std::vector<Ending> endings{
+      {}, {.exit_code = 127, .message = "no such program"}, {.exit_code = 1, .may_retry = true}};
+  for (const auto& decision : settle_all(links, endings, /*starts_left=*/true)) {
+    CHECK_FALSE(decision.again);
+    CHECK(decision.ending.exit_code != 0);
+  }
+}
+
+TEST_CASE("rank 0 gets another port for each start, where none is given") {
+  auto links = linked_machines(2, 0);
+  std::vector<Ending> endings{{}, {.exit_code = 1, .may_retry = true}};
+  auto decisions = settle_all(links, endings, /*starts_left=*/true);
+  CHECK(decisions[0].main_process_port > 0);
+  CHECK(decisions[1].main_process_port == decisions[0].main_process_port);
+}
+
+TEST_CASE("a machine whose launcher is gone ends the job everywhere") {
+  auto links = linked_machines(3, 0);
+  links[1].reset();
+  links.erase(links.begin() + 1);
+  for (auto& link : links) {
+    while (!link->failed_elsewhere()) std::this_thread::yield();
+  }
+  auto decisions = settle_all(links, std::vector<Ending>(2), /*starts_left=*/true);
+  for (const auto& decision : decisions) {
+    CHECK_FALSE(decision.again);
+    CHECK(decision.ending.exit_code == 1);
+    CHECK(decision.ending.message == "machine 1: its launcher is gone");
+  }
+
+  links = linked_machines(2, 0);
+  links[0].reset();
+  SignalWatch signals;
+  while (!links[1]->failed_elsewhere()) std::this_thread::yield();
+  CHECK(links[1]->settle({}, /*starts_left=*/true, signals).ending.message == "machine 0: its launcher is gone");
+}
