@@ -1,63 +1,38 @@
 """Several machines, each with its own launcher: network namespaces that are joined by a bridge.
 
-    machines_test.py ACCELERATE PROGRAM
+    machines_test.py ACCELERATE CONFORMANCE RANKS [TEST...]
 
-PROGRAM is the conformance program, whose ranks really talk to each other.
+CONFORMANCE is the program behind `accelerate test`, RANKS is rank_program.cpp; the ranks of both really talk to each
+other.
 """
 
-import contextlib
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
-ACCELERATE, PROGRAM = sys.argv[1:3]
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from network_machines import address, cut_off, inside, kill_processes_of, machines  # noqa: E402
+
+ACCELERATE, PROGRAM, RANKS = sys.argv[1:4]
 FULL = "ACCELERATE_TEST_FULL" in os.environ
 PORT = "29611"
-MARK = f"acc{os.getpid()}"
 
 
-def run(*words):
-    subprocess.run(words, check=True)
+def clean_environment():
+    own = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE_")}
+    return own | {"HF_HOME": "/nowhere", "OMP_NUM_THREADS": "1"}
 
 
-def address(machine):
-    return f"10.77.0.{machine + 1}"
-
-
-@contextlib.contextmanager
-def machines(count):
-    """Namespaces for `count` machines on one network. They are gone afterwards, and all that runs in them."""
-    names = [f"{MARK}m{machine}" for machine in range(count)]
-    switch = f"{MARK}s"
-    try:
-        run("ip", "netns", "add", switch)
-        run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge")
-        run("ip", "-n", switch, "link", "set", "bridge", "up")
-        for machine, name in enumerate(names):
-            run("ip", "netns", "add", name)
-            peer = ("peer", "name", "eth0", "netns", name)
-            run("ip", "-n", switch, "link", "add", f"port{machine}", "type", "veth", *peer)
-            run("ip", "-n", switch, "link", "set", f"port{machine}", "master", "bridge", "up")
-            run("ip", "-n", name, "addr", "add", f"{address(machine)}/24", "dev", "eth0")
-            run("ip", "-n", name, "link", "set", "eth0", "up")
-            run("ip", "-n", name, "link", "set", "lo", "up")
-        yield names
-    finally:
-        for name in [*names, switch]:
-            pids = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout.split()
-            for pid in pids:
-                os.kill(int(pid), signal.SIGKILL)
-            subprocess.run(["ip", "netns", "del", name])
-
-
-def start(name, machine, num_machines, *flags, processes=None, ip=None, program=(PROGRAM,)):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE_")}
-    environment |= {"HF_HOME": "/nowhere", "OMP_NUM_THREADS": "1"}
+def start(name, machine, num_machines, *flags, processes=None, ip=None, program=(PROGRAM,), **variables):
+    environment = clean_environment() | variables
     words = [
-        *("ip", "netns", "exec", name, ACCELERATE, "launch", "--cpu"),
+        *inside(name, ACCELERATE, "launch", "--cpu"),
         *("--num_machines", str(num_machines)),
         *(("--rdzv_backend", "c10d") if machine is None else ("--machine_rank", str(machine))),
         *("--num_processes", str(processes or num_machines), *flags),
@@ -66,6 +41,28 @@ def start(name, machine, num_machines, *flags, processes=None, ip=None, program=
         words += ["--main_process_ip", ip or address(0), "--main_process_port", PORT]
     words += program
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+
+
+def start_rank(name, rank, world_size, local_rank, ranks_of_machine, *program):
+    """A rank without a launcher, as mpirun starts them: machines may have different numbers of them."""
+    environment = clean_environment() | {
+        "ACCELERATE_USE_CPU": "1",
+        "RANK": str(rank),
+        "WORLD_SIZE": str(world_size),
+        "LOCAL_RANK": str(local_rank),
+        "LOCAL_WORLD_SIZE": str(ranks_of_machine),
+        "MASTER_ADDR": address(0),
+        "MASTER_PORT": PORT,
+    }
+    words = inside(name, *program)
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+
+
+def wait_for_line(launcher, text):
+    for line in launcher.stdout:
+        if text in line:
+            return
+    raise AssertionError(f"'{text}' was not printed")
 
 
 def finish(launcher, seconds=60):
@@ -112,7 +109,7 @@ class Machines(unittest.TestCase):
             code, output = finish(start(names[1], 1, 2, "--rdzv_conf", "timeout=1"))
             self.assertEqual(code, 2, output)
             self.assertIn("connection refused", output)
-            run("ip", "-n", names[0], "link", "set", "eth0", "down")
+            cut_off(names[0])
             code, output = finish(start(names[1], 1, 2, "--rdzv_conf", "timeout=1"))
             self.assertEqual(code, 2, output)
             self.assertRegex(output, "no answer|No route to host")
@@ -153,15 +150,136 @@ class Machines(unittest.TestCase):
             long = (PROGRAM, "--rounds", "1000000")
             launchers = [start(name, m, 2, "--redirects", "1", program=long) for m, name in enumerate(names)]
             time.sleep(6)
-            for pid in subprocess.run(["ip", "netns", "pids", names[1]], capture_output=True, text=True).stdout.split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+            kill_processes_of(names[1])
             began = time.monotonic()
             code, output = finish(launchers[0])
             self.assertNotEqual(code, 0, output)
             self.assertLess(time.monotonic() - began, 30)
             finish(launchers[1])
 
+    def test_a_machine_that_is_cut_off_ends_the_ranks_of_both_sides(self):
+        timeout = 5
+        with machines(2) as names:
+            program = (RANKS, "train", str(timeout))
+            launchers = [start(name, m, 2, processes=4, program=program) for m, name in enumerate(names)]
+            wait_for_line(launchers[0], "training")
+            cut_off(names[1])
+            began = time.monotonic()
+            results = [finish(launcher) for launcher in launchers]
+            self.assertLess(time.monotonic() - began, timeout + 10)
+            for code, output in results:
+                self.assertNotEqual(code, 0, output)
+            # Those who keep the store know who is missing; the others know who does not answer.
+            self.assertRegex(results[0][1], r"these ranks did not take part: 2 \(pid \d+ on .*, 3 \(pid \d+ on ")
+            self.assertRegex(results[1][1], r"these ranks did not take part: 0 \(pid \d+ on .*does not answer")
+
+
+class Levels(unittest.TestCase):
+    """Ranks that share memory on each machine, and talk over the network between them."""
+
+    def run_ranks(self, names, *program, **variables):
+        launchers = [start(name, m, 2, processes=4, program=program, **variables) for m, name in enumerate(names)]
+        results = [finish(launcher, 120) for launcher in launchers]
+        for code, output in results:
+            self.assertEqual(code, 0, output)
+        return results[0][1]
+
+    def test_collectives_of_two_machines_with_two_ranks_each(self):
+        with machines(2) as names:
+            self.assertIn("backend hierarchical", self.run_ranks(names, RANKS, "check"))
+            self.assertIn("backend gloo", self.run_ranks(names, RANKS, "check", ACCELERATE_COMM="gloo"))
+
+    def test_machines_with_different_numbers_of_ranks_talk_over_tcp_and_say_so(self):
+        with machines(2) as names:
+            places = [(names[0], 0, 2), (names[0], 1, 2), (names[1], 0, 1)]
+            ranks = [start_rank(name, rank, 3, *place, RANKS, "check") for rank, (name, *place) in enumerate(places)]
+            results = [finish(rank) for rank in ranks]
+            for code, output in results:
+                self.assertEqual(code, 0, output)
+            self.assertIn("backend gloo", results[0][1])
+            self.assertIn("different numbers of ranks (2, 1)", results[0][1])
+
+    def test_a_rank_that_is_killed_ends_all_at_once_and_is_named_on_the_other_machine(self):
+        with machines(2) as names, tempfile.TemporaryDirectory() as notes:
+            script = f'echo $$ > {notes}/$RANK; exec "$0" train 60'
+            program = ("sh", "-c", script, RANKS)
+            launchers = [start(name, m, 2, processes=4, program=program) for m, name in enumerate(names)]
+            wait_for_line(launchers[0], "training")
+            began = time.monotonic()
+            os.kill(int(pathlib.Path(notes, "3").read_text()), signal.SIGKILL)
+            results = [finish(launcher) for launcher in launchers]
+            self.assertLess(time.monotonic() - began, 20)
+            self.assertEqual(results[1][0], 128 + signal.SIGKILL, results[1][1])
+            self.assertNotEqual(results[0][0], 0)
+            self.assertRegex(results[0][1], r"these ranks did not take part: .*3 \(pid \d+ on ")
+
+    def test_a_sum_takes_less_time_than_gloo_on_slow_links(self):
+        def seconds(**variables):
+            output = self.run_ranks(names, RANKS, "reduce", str(6 << 20), "3", **variables)
+            return float(re.search(r"seconds (\S+)", output)[1])
+
+        with machines(2, rate="100mbit") as names:
+            levels, flat = seconds(), seconds(ACCELERATE_COMM="gloo")
+        print(f"6 MiB at 100 Mbit/s: {levels / 3:.2f} s over two levels, {flat / 3:.2f} s flat", flush=True)
+        self.assertGreater(flat / levels, 1.2)
+
+
+class Restarts(unittest.TestCase):
+    """Launchers that have met start the ranks of all machines again, together."""
+
+    # The second rank of machine 1 fails at first; the ranks of all others would wait for it for ever.
+    FAIL_ONCE = 'echo start $TORCHELASTIC_RESTART_COUNT; if [ $RANK$TORCHELASTIC_RESTART_COUNT = 30 ]; then exit 7; fi; exec "$0" check'
+
+    def check_restart(self, launchers):
+        results = [finish(launcher, 120) for launcher in launchers]
+        for code, output in results:
+            self.assertEqual(code, 0, output)
+            for attempt in (0, 1):
+                self.assertEqual(len(re.findall(f"^start {attempt}$", output, re.MULTILINE)), 2, output)
+            self.assertIn("starting again, 1 of at most 2 times", output)
+        self.assertIn("backend hierarchical", results[0][1])
+        self.assertIn("machine 1: rank 3", results[0][1])
+
+    def test_a_failure_on_one_machine_starts_all_ranks_again(self):
+        program = ("sh", "-c", self.FAIL_ONCE, RANKS)
+        with machines(2) as names:
+            restarts = ("--max_restarts", "2")
+            self.check_restart(
+                [start(name, m, 2, *restarts, processes=4, program=program) for m, name in enumerate(names)]
+            )
+
+    def test_machines_without_given_ranks_start_again_too(self):
+        program = ("sh", "-c", self.FAIL_ONCE, RANKS)
+        with machines(2) as names:
+            restarts = ("--max_restarts", "2")
+            self.check_restart([start(name, None, 2, *restarts, processes=4, program=program) for name in names])
+
+    def test_when_no_starts_are_left_all_machines_end_with_the_reason(self):
+        program = ("sh", "-c", 'echo start; if [ $RANK = 3 ]; then exit 7; fi; exec "$0" check', RANKS)
+        with machines(2) as names:
+            restarts = ("--max_restarts", "1")
+            launchers = [
+                start(name, m, 2, *restarts, processes=4, program=program) for m, name in enumerate(names)
+            ]
+            for code, output in map(finish, launchers):
+                self.assertEqual(code, 7, output)
+                self.assertEqual(len(re.findall("^start$", output, re.MULTILINE)), 4, output)
+                self.assertRegex(output, r"rank 3 \(pid \d+ on .*\) of sh ended with exit code 7")
+
+    def test_a_machine_that_is_cut_off_ends_the_job_long_before_its_timeout(self):
+        with machines(2) as names:
+            program = (RANKS, "train", "600")
+            restarts = ("--max_restarts", "2")
+            launchers = [
+                start(name, m, 2, *restarts, processes=4, program=program) for m, name in enumerate(names)
+            ]
+            wait_for_line(launchers[0], "training")
+            cut_off(names[1])
+            results = [finish(launcher, 60) for launcher in launchers]
+            for machine, (code, output) in enumerate(results):
+                self.assertNotEqual(code, 0, output)
+                self.assertIn(f"machine {1 - machine}: its launcher is gone", output)
+
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

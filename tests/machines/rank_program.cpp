@@ -1,0 +1,71 @@
+// The ranks of machines_test.py. The first argument says what they do:
+//
+//   check            collectives whose results are known; rank 0 prints what connects the ranks
+//   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has
+//   begun reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
+
+#include <accelerate/accelerate.h>
+#include <torch/torch.h>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+
+namespace {
+
+using accelerate::Accelerator;
+using Clock = std::chrono::steady_clock;
+
+void require(bool holds, const std::string& what) {
+  if (!holds) accelerate::fail(what, " is wrong on rank ", accelerate::PartialState().process_index());
+}
+
+void check() {
+  Accelerator accelerator;
+  int64_t size = accelerator.num_processes(), rank = accelerator.process_index();
+  torch::manual_seed(rank);
+  for (int64_t count : {1, 7, 1000, 300'001}) {
+    auto sum = accelerator.reduce(torch::arange(count, torch::kFloat) + rank, "sum");
+    require(torch::equal(sum, torch::arange(count, torch::kFloat) * size + size * (size - 1) / 2), "a sum");
+    auto any = accelerator.reduce(torch::randn({count}), "mean");
+    require(torch::equal(any, accelerate::broadcast(any)), "a bit of a mean");
+    auto from_last = accelerate::broadcast(torch::full({count}, rank), static_cast<int>(size - 1));
+    require((from_last == size - 1).all().item<bool>(), "a broadcast");
+    auto rows = accelerator.gather(torch::full({1, count}, rank));
+    require(torch::equal(rows.select(1, 0), torch::arange(size)), "a gather");
+    accelerator.wait_for_everyone();
+  }
+  accelerator.print("backend", accelerate::PartialState().backend());
+}
+
+void train(std::chrono::seconds timeout) {
+  Accelerator accelerator({.timeout = timeout});
+  torch::nn::Linear net(64, 64);
+  torch::optim::SGD sgd(net->parameters(), 0.01);
+  auto [model, optimizer] = accelerator.prepare(net, sgd);
+  for (int step = 0;; ++step) {
+    accelerator.backward(model(torch::randn({8, 64})).square().mean());
+    optimizer.step();
+    optimizer.zero_grad();
+    if (step == 3) accelerator.print("training");
+  }
+}
+
+void reduce(int64_t bytes, int repeats) {
+  Accelerator accelerator;
+  auto tensor = torch::ones({bytes / 4});
+  const auto& group = accelerate::PartialState().group();
+  group.all_reduce(tensor);
+  auto begin = Clock::now();
+  for (int i = 0; i < repeats; ++i) group.all_reduce(tensor);
+  accelerator.print("seconds", std::chrono::duration<double>(Clock::now() - begin).count());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string task = argc > 1 ? argv[1] : "";
+  if (task == "check") check();
+  if (task == "train") train(std::chrono::seconds(std::stoi(argv[2])));
+  if (task == "reduce") reduce(std::stoll(argv[2]), std::stoi(argv[3]));
+}
