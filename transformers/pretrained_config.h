@@ -38,7 +38,7 @@ class PretrainedConfig {
   bool is_text(std::string_view key) const;
 
   /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type. T is int64_t,
-  /// double, bool, std::string, or a vector of int64_t or std::string.
+  /// double, bool, std::string, or a vector of int64_t, double or std::string.
   template <class T>
   std::optional<T> find(std::string_view key) const;
 

@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "transformers/pretrained_config.h"
+#include "transformers/rope_types.h"
 
 namespace transformers {
 
@@ -23,18 +24,18 @@ at::Tensor rotate(const at::Tensor& x, const Rotation& rotation,
 /// The angles by which a model turns its queries and keys.
 class RotaryEmbedding {
  public:
-  /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. Throws Error for a
-  /// rope_type other than default, linear and llama3.
+  /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. Throws Error as
+  /// make_rope does.
   RotaryEmbedding(const PretrainedConfig& config, int64_t head_size);
 
-  /// The plain form, with angles from `theta`.
-  RotaryEmbedding(double theta, int64_t head_size);
+  /// The same for a configuration that has several rotations, of which `source` says where one is.
+  RotaryEmbedding(const PretrainedConfig& config, int64_t head_size, const RopeSource& source);
 
   /// The rotations of `position_ids` [batch or 1, length], in the type of `x` and on its device.
   Rotation rotation(const at::Tensor& position_ids, const at::Tensor& x) const;
 
  private:
-  at::Tensor frequencies_;  // [head size / 2], always in float
+  Rope rope_;
 };
 
 }  // namespace transformers

@@ -112,6 +112,10 @@ def mistral(**changes):
 
 LLAMA3 = {"rope_type": "llama3", "rope_theta": 50.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
           "original_max_position_embeddings": 16}
+YARN = {"rope_type": "yarn", "rope_theta": 50.0, "factor": 4.0, "original_max_position_embeddings": 10}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 50.0, "factor": 2.7}
+LONGROPE = {"rope_type": "longrope", "rope_theta": 50.0, "short_factor": [1.0, 1.1, 1.3], "long_factor": [1.0, 2.5, 4],
+            "original_max_position_embeddings": 12}
 DROPOUT = {"attention_dropout": 0.1, "embedding_dropout": 0.2, "mlp_dropout": 0.1, "classifier_dropout": 0.3}
 
 Bert = transformers.BertForSequenceClassification
@@ -169,6 +173,11 @@ CASES = [
     Case("modernbert_mean", ModernBert, modernbert(classifier_pooling="mean", norm_bias=True, attention_bias=True,
                                                    mlp_bias=True, classifier_bias=True)),
     Case("modernbert_short", ModernBert, modernbert(local_attention=128)),
+    Case("modernbert_rope", ModernBert, modernbert(rope_parameters={
+        "full_attention": YARN, "sliding_attention": {"rope_type": "linear", "factor": 2.0, "rope_theta": 70.0}})),
+    Case("modernbert_rope_scaling", ModernBert, modernbert(rope_scaling=LLAMA3)),
+    Case("modernbert_dynamic", ModernBert, modernbert(rope_parameters={
+        "full_attention": DYNAMIC, "sliding_attention": DYNAMIC | {"factor": 1.3}}), lengths=(31, 7)),
     Case("modernbert_bfloat16", ModernBert, modernbert(), dtype=torch.bfloat16),
     Case("modernbert_new_head", ModernBert, modernbert(), checkpoint_of_base=True),
     Case("modernbert_new", ModernBert, modernbert(), kept="final_norm"),
@@ -179,6 +188,7 @@ CASES = [
     Case("deberta_without_padding", Deberta, deberta(pos_att_type=["p2c"], num_labels=4), several_labels(4), lengths=(9, 9)),
     Case("deberta_absolute", Deberta, deberta(relative_attention=False, pos_att_type=None, norm_rel_ebd="none",
                                               position_biased_input=True, cls_dropout=0.3), with_mask=False),
+    Case("deberta_regression", Deberta, deberta(num_labels=1), numbers),
     Case("deberta_bfloat16", Deberta, deberta(), dtype=torch.bfloat16),
     Case("deberta_new", Deberta, deberta(conv_kernel_size=3), kept="query_proj.bias"),
     Case("gpt2", GPT2, gpt2()),
@@ -201,11 +211,19 @@ CASES = [
     Case("llama_bfloat16_causal_lm", LlamaLM, llama(), next_tokens, dtype=torch.bfloat16),
     Case("llama_linear_causal_lm", LlamaLM, llama(rope_parameters={"rope_type": "linear", "factor": 2.5, "rope_theta": 77.0}),
          next_tokens, padding_side="left"),
+    Case("llama_yarn", Llama, llama(rope_parameters=YARN)),
+    Case("llama_dynamic", Llama, llama(rope_parameters=DYNAMIC), lengths=(40, 7)),
+    Case("llama_dynamic_long", Llama, llama(rope_parameters=DYNAMIC), lengths=(53, 7)),
+    Case("llama_longrope_causal_lm", LlamaLM, llama(rope_parameters=LONGROPE), next_tokens),
     Case("qwen2", transformers.Qwen2ForSequenceClassification, qwen2()),
     Case("qwen2_causal_lm", transformers.Qwen2ForCausalLM,
          qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1), next_tokens),
+    Case("qwen2_yarn_causal_lm", transformers.Qwen2ForCausalLM,
+         qwen2(rope_parameters=YARN | {"mscale": 1.3, "mscale_all_dim": 0.7, "beta_fast": 4, "truncate": False}), next_tokens),
     Case("qwen3", transformers.Qwen3ForSequenceClassification, qwen3(attention_bias=True), lengths=(9, 9)),
     Case("qwen3_causal_lm", transformers.Qwen3ForCausalLM, qwen3(tie_word_embeddings=True), next_tokens),
     Case("mistral", transformers.MistralForSequenceClassification, mistral(sliding_window=4)),
+    Case("mistral_longrope", transformers.MistralForSequenceClassification,
+         mistral(rope_parameters=LONGROPE | {"factor": 3.0}), lengths=(23, 9)),
     Case("mistral_causal_lm", transformers.MistralForCausalLM, mistral(sliding_window=None), next_tokens),
 ]

@@ -52,8 +52,14 @@ TEST_CASE("a configuration that makes no model is refused, with the key and what
   CHECK(mentions(refusal(R"({"model_type": "llama", "num_attention_heads": 6, "hidden_size": 36,
                              "num_key_value_heads": 4})"),
                  "4 heads of keys and values"));
-  CHECK(mentions(refusal(R"({"model_type": "llama", "rope_parameters": {"rope_type": "yarn"}})"),
-                 "default, linear and llama3"));
+  CHECK(mentions(refusal(R"({"model_type": "llama", "rope_parameters": {"rope_type": "spiral"}})"),
+                 "default, linear, dynamic, yarn, longrope and llama3"));
+  CHECK(mentions(refusal(R"({"model_type": "llama", "rope_parameters": {"rope_type": "linear"}})"),
+                 "\"rope_parameters.factor\" is missing"));
+  CHECK(mentions(refusal(R"({"model_type": "llama", "hidden_size": 36, "num_attention_heads": 6,
+                             "max_position_embeddings": 40, "rope_parameters": {"rope_type": "longrope",
+                             "short_factor": [1, 2], "long_factor": [1, 2, 3]}})"),
+                 "short_factor has 2 numbers; a head of 6 features has 3 pairs"));
   CHECK(mentions(refusal(R"({"model_type": "modernbert", "classifier_pooling": "max"})"), "cls or mean"));
   CHECK(mentions(refusal(R"({"model_type": "qwen2", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
                  "layer_types"));

@@ -143,7 +143,10 @@ DebertaV2ForSequenceClassification::DebertaV2ForSequenceClassification(const Pre
 
 at::Tensor DebertaV2ForSequenceClassification::classify(const ModelInputs& inputs) {
   auto first = dropout(deberta_->forward(inputs).last_hidden_state.select(1, 0), pooler_dropout_);
-  return classifier_(dropout(pooler_activation_(pooler_(first)), classifier_dropout_));
+  auto logits = classifier_(dropout(pooler_activation_(pooler_(first)), classifier_dropout_));
+  // Numbers that a loss is computed for are a list in Python too.
+  bool numbers = inputs.labels.defined() && config().num_labels() == 1 && !config().find<std::string>("problem_type");
+  return numbers ? logits.view({-1}).to(inputs.labels.scalar_type()) : logits;
 }
 
 /// As elsewhere when problem_type is given. Without it, labels may be probabilities of the classes, and the loss is
@@ -155,7 +158,7 @@ at::Tensor DebertaV2ForSequenceClassification::loss(const at::Tensor& logits, co
     return -(at::log_softmax(logits, -1) * labels).sum(-1).mean();
   }
   auto undecided = config();  // which the next batch may read in another way
-  return sequence_classification_loss(logits.to(one_number ? labels.scalar_type() : at::kFloat), labels, undecided);
+  return sequence_classification_loss(one_number ? logits : logits.to(at::kFloat), labels, undecided);
 }
 
 }  // namespace transformers

@@ -55,8 +55,6 @@ ModernBertConfig::ModernBertConfig(const PretrainedConfig& config)
       classifier_pooling(config.get<std::string>("classifier_pooling", "cls")),
       initializer_range(config.get("initializer_range", 0.02)),
       initializer_cutoff_factor(config.get("initializer_cutoff_factor", 2.0)),
-      global_theta(config.get("rope_parameters.full_attention.rope_theta", config.get("global_rope_theta", 160000.0))),
-      local_theta(config.get("rope_parameters.sliding_attention.rope_theta", config.get("local_rope_theta", 10000.0))),
       is_local(local_layers(config, num_hidden_layers)) {
   check_heads(hidden_size, num_attention_heads);
   if (classifier_pooling != "cls" && classifier_pooling != "mean") {
@@ -135,8 +133,12 @@ at::Tensor ModernBertLayer::forward(at::Tensor x, const at::Tensor& mask, const 
 ModernBertModel::ModernBertModel(const PretrainedConfig& config)
     : BaseModel("ModernBertModel", config),
       sizes_(config),
-      global_rotary_(sizes_.global_theta, sizes_.head_size()),
-      local_rotary_(sizes_.local_theta, sizes_.head_size()),
+      global_rotary_(config, sizes_.head_size(),
+                     {.sections = {"rope_scaling", "rope_parameters.full_attention"},
+                      .theta = config.get("global_rope_theta", 160000.0)}),
+      local_rotary_(config, sizes_.head_size(),
+                    {.sections = {"rope_scaling", "rope_parameters.sliding_attention"},
+                     .theta = config.get("local_rope_theta", 10000.0)}),
       embeddings_(block("embeddings", std::make_shared<ModernBertEmbeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {
     layers_.push_back(block("layers." + std::to_string(i), std::make_shared<ModernBertLayer>(sizes_, i == 0)));

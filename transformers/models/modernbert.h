@@ -18,7 +18,7 @@ struct ModernBertConfig {
   double norm_eps, attention_dropout, embedding_dropout, mlp_dropout, classifier_dropout;
   bool norm_bias, attention_bias, mlp_bias, classifier_bias;
   std::string hidden_activation, classifier_activation, classifier_pooling;
-  double initializer_range, initializer_cutoff_factor, global_theta, local_theta;
+  double initializer_range, initializer_cutoff_factor;
   std::vector<bool> is_local;  // by layer
 
   explicit ModernBertConfig(const PretrainedConfig& config);
