@@ -20,6 +20,7 @@ import sys
 from checkpoint_rows import CHECKPOINT_ROWS
 from command_rows import COMMAND_ROWS
 from measure import BenchmarkFailure, disturbed, measure_pairs, median_with_interval, run_side
+from network_rows import NETWORK_ROWS
 from rows import BUILD, ROWS
 
 
@@ -126,7 +127,7 @@ def main():
     options = parser.parse_args()
     pairs = options.pairs or (2 if options.quick else 5)
 
-    all_rows = ROWS + CHECKPOINT_ROWS + COMMAND_ROWS
+    all_rows = ROWS + NETWORK_ROWS + CHECKPOINT_ROWS + COMMAND_ROWS
     rows = [row for row in all_rows if options.only is None or options.only in row.name]
     if not rows:
         sys.exit(f"no benchmark is called '{options.only}'; there are: {', '.join(row.name for row in all_rows)}")
