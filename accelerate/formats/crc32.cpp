@@ -4,11 +4,13 @@
 #include <bit>
 #include <cstring>
 
+#include "accelerate/formats/crc32_folding.h"
+#include "accelerate/formats/crc32_polynomial.h"
+
 namespace accelerate::formats {
 
 namespace {
 
-constexpr uint32_t kPolynomial = 0xedb88320;  // of IEEE 802.3, bits reversed
 constexpr size_t kSlices = 16;
 
 /// kTables[k][b]: what the byte b contributes to the checksum when k bytes follow it.
@@ -16,7 +18,7 @@ constexpr auto kTables = [] {
   std::array<std::array<uint32_t, 256>, kSlices> tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
     uint32_t sum = byte;
-    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? kPolynomial : 0);
+    for (int bit = 0; bit < 8; ++bit) sum = times_x(sum);
     tables[0][byte] = sum;
   }
   for (size_t slice = 1; slice < kSlices; ++slice) {
@@ -28,11 +30,9 @@ constexpr auto kTables = [] {
   return tables;
 }();
 
-}  // namespace
-
-uint32_t crc32(std::string_view bytes, uint32_t before) {
+/// The sum, not yet inverted, of bytes that follow others whose sum is `sum`.
+uint32_t sum_by_tables(std::string_view bytes, uint32_t sum) {
   static_assert(std::endian::native == std::endian::little);
-  uint32_t sum = ~before;
   // Sixteen bytes at a time: their lookups do not wait for each other.
   for (; bytes.size() >= kSlices; bytes.remove_prefix(kSlices)) {
     std::array<uint8_t, kSlices> block;
@@ -45,7 +45,20 @@ uint32_t crc32(std::string_view bytes, uint32_t before) {
     for (size_t i = 0; i < kSlices; ++i) sum ^= kTables[kSlices - 1 - i][block[i]];
   }
   for (char byte : bytes) sum = sum >> 8 ^ kTables[0][(sum ^ static_cast<uint8_t>(byte)) & 0xff];
-  return ~sum;
+  return sum;
+}
+
+}  // namespace
+
+uint32_t crc32(std::string_view bytes, uint32_t before) {
+  static const bool can_fold = can_fold_crc32();
+  uint32_t sum = ~before;
+  if (can_fold && bytes.size() >= kFoldedBytes) {
+    const auto rest = fold_crc32(bytes.substr(0, bytes.size() / kFoldedBytes * kFoldedBytes), sum);
+    sum = sum_by_tables({rest.data(), rest.size()}, 0);
+    bytes.remove_prefix(bytes.size() / kFoldedBytes * kFoldedBytes);
+  }
+  return ~sum_by_tables(bytes, sum);
 }
 
 }  // namespace accelerate::formats

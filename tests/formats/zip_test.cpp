@@ -55,6 +55,18 @@ TEST_CASE("the checksum is the one of zip files") {
   }
 }
 
+TEST_CASE("the checksum is the same byte by byte and in one go, for all sizes and places in memory") {
+  std::string bytes;
+  for (int i = 0; i < 700; ++i) bytes += static_cast<char>(i * i * 37 >> 2);
+  for (size_t begin = 0; begin < 17; ++begin) {
+    uint32_t sum = 0;
+    for (size_t end = begin; end < bytes.size(); ++end) {
+      CHECK(crc32(std::string_view(bytes).substr(begin, end - begin)) == sum);
+      sum = crc32(std::string_view(bytes).substr(end, 1), sum);
+    }
+  }
+}
+
 TEST_CASE("entries come back from a zip file, each on a multiple of 64 bytes") {
   auto zip = zip_of(kFiles);
   auto reader = reader_of(zip);
