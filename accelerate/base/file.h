@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 #include "accelerate/base/descriptor.h"
@@ -29,6 +30,9 @@ class File {
 
   /// Reads exactly `size` bytes from `position` on; the file has to have them.
   void read_at(uint64_t position, char* bytes, size_t size) const;
+  /// Gives a part of the file to `use` piece by piece. Pieces fit the cache, so that each byte comes from memory once,
+  /// and are gone when `use` returns.
+  void read_pieces(uint64_t position, uint64_t size, const std::function<void(std::string_view piece)>& use) const;
   void append(std::string_view bytes) const;
   /// Returns when the content is on the disk; of a directory, the names in it.
   void flush_to_disk() const;

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPieceBytes = size_t{4} << 20;
-
 std::string unreadable_formats_in(const fs::path& directory) {
   for (const auto& file : fs::directory_iterator(directory)) {
     if (file.path().extension() == ".distcp")
@@ -79,18 +77,11 @@ void write_safetensors(const fs::path& file, const std::vector<ShardEntry>& tens
 
   AtomicFile output(file);
   output.append(encode_safetensors_header(header));
-  std::vector<char> piece(kPieceBytes);
   for (const auto& entry : header.entries) {
     const auto& source = *sources.at(entry.name);
     auto input = File::open(source.shard->path);
-    auto position = source.shard->data_begin + source.entry.begin;
-    for (uint64_t left = source.bytes(); left > 0;) {
-      auto size = std::min<uint64_t>(left, piece.size());
-      input.read_at(position, piece.data(), size);
-      output.append({piece.data(), size});
-      position += size;
-      left -= size;
-    }
+    input.read_pieces(source.shard->data_begin + source.entry.begin, source.bytes(),
+                      [&](std::string_view piece) { output.append(piece); });
   }
   output.commit();
 }

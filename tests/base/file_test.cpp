@@ -24,6 +24,20 @@ TEST_CASE("what is appended can be read at any position") {
   CHECK_THROWS_WITH_AS(file.read_at(8, bytes.data(), 4), doctest::Contains("file: ends at byte 10"), Error);
 }
 
+TEST_CASE("a part of a file comes in pieces, in their order and whole") {
+  TemporaryDirectory home;
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i);
+  auto file = File::open(home.write("file", text));
+  for (size_t size : {size_t{0}, size_t{1}, size_t{200'000}, text.size() - 5}) {
+    std::string read;
+    file.read_pieces(5, size, [&](std::string_view piece) { read += piece; });
+    CHECK(read == text.substr(5, size));
+  }
+  CHECK_THROWS_WITH_AS(file.read_pieces(0, text.size() + 1, [](std::string_view) {}),
+                       doctest::Contains("file: ends at"), Error);
+}
+
 TEST_CASE("an error names the path, what was tried, the reason and the remedy") {
   CHECK_THROWS_WITH_AS(File::open("/nowhere/file"), "/nowhere/file: cannot be opened: No such file or directory",
                        Error);
