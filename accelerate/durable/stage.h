@@ -17,8 +17,9 @@ namespace accelerate::durable {
 /// and sends the records back; when all have succeeded the first rank commits.
 ///
 ///   Stage stage("runs/bert/step_100");
-///   save_safetensors(weights, stage.path() / "model.safetensors");
-///   stage.commit(seal_files(stage.path(), {"model.safetensors"}));
+///   SealedFile notes(stage.path(), "notes.txt");
+///   notes.append("after 100 steps");
+///   stage.commit({notes.seal()});
 ///
 /// A crash at any moment leaves the directory that was there before, or the new one. Without commit() the target stays
 /// as it was and the stage is removed.

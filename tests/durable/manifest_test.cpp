@@ -7,6 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/durable/checksum.h"
+#include "accelerate/durable/seal.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -33,6 +34,20 @@ TEST_CASE("the checksum is XXH3 with 64 bits, in memory and from a file of sever
   for (int64_t i = 0; i < 2'500'001; ++i) bytes += static_cast<char>(i * i >> 3);
   CHECK(checksum_of(File::open(home.write("file", bytes))) == checksum_of(std::string_view(bytes)));
   CHECK(checksum_of(File::open(home.write("empty", ""))) == checksum_of(std::string_view("")));
+}
+
+TEST_CASE("a file has the same record whether it is sealed while it is written or afterwards") {
+  tests::TemporaryDirectory home;
+  SealedFile file(home.path(), "file");
+  std::string bytes;
+  for (size_t size : {0, 1, 127 << 10, 300 << 10, 9 << 20}) {
+    std::string part(size, static_cast<char>(size % 251));
+    file.append(part);
+    bytes += part;
+  }
+  auto record = file.seal();
+  CHECK(record == FileRecord{.name = "file", .bytes = bytes.size(), .checksum = checksum_of(std::string_view(bytes))});
+  CHECK(record == seal_file(home.path(), "file"));
 }
 
 TEST_CASE("records and manifests come back as they went") {

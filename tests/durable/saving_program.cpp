@@ -88,8 +88,7 @@ struct Rank {
       auto step = std::stol(self.orders.receive());
       auto name = "random_states_" + std::to_string(rank) + ".pkl";
       try {
-        tests::write_step_file(directory / name, step, /*kilobytes=*/4);
-        self.records.send(encode_records(seal_files(directory, {name})));
+        self.records.send(encode_records({tests::write_step_file(directory, name, step, /*kilobytes=*/4).seal()}));
       } catch (const Error& error) {
         std::cerr << "rank " << rank << ": " << error.what() << std::endl;
         self.records.send("");
@@ -122,9 +121,9 @@ void save(Stage stage, const std::vector<Rank>& ranks, int64_t step, int64_t kil
     ranks[rank].orders.send(stage.path());
     ranks[rank].orders.send(std::to_string(step));
   }
-  tests::write_step_file(stage.path() / "model.safetensors", step, kilobytes);
-  tests::write_step_file(stage.path() / "optimizer.bin", step, 2 * kilobytes);
-  auto records = seal_files(stage.path(), {"model.safetensors", "optimizer.bin"});
+  auto model = tests::write_step_file(stage.path(), "model.safetensors", step, kilobytes);
+  auto optimizer = tests::write_step_file(stage.path(), "optimizer.bin", step, 2 * kilobytes);
+  std::vector<FileRecord> records = {model.seal(), optimizer.seal()};
   for (size_t rank = 1; rank < ranks.size(); ++rank) {
     auto text = ranks[rank].records.receive();
     if (text.empty()) fail("rank ", rank, " has failed");

@@ -9,18 +9,21 @@
 #include <string>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/file.h"
 #include "accelerate/durable/checkpoints.h"
+#include "accelerate/durable/seal.h"
 #include "accelerate/durable/verify.h"
 
 namespace accelerate::tests {
 
-inline void write_step_file(const std::filesystem::path& path, int64_t step, int64_t kilobytes) {
-  auto file = File::create(path);
+/// A file of a stage, not yet sealed.
+inline durable::SealedFile write_step_file(const std::filesystem::path& directory, const std::string& name,
+                                           int64_t step, int64_t kilobytes) {
+  durable::SealedFile file(directory, name);
   std::string line = "step " + std::to_string(step) + "\n";
   std::string piece;
   while (piece.size() < 4000) piece += line;
   for (int64_t i = 0; i < kilobytes; i += 4) file.append(piece);
+  return file;
 }
 
 inline int64_t step_in(const std::filesystem::path& path) {
