@@ -6,7 +6,7 @@
 #include <ATen/ops/empty.h>
 
 #include "accelerate/base/error.h"
-#include "transformers/checkpoint_files.h"
+#include "accelerate/tensors/weight_files.h"
 #include "transformers/pretrained_model.h"
 
 namespace transformers {
@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using accelerate::fail;
+using accelerate::tensors::StoredTensor;
+using accelerate::tensors::StoredTensors;
 
 void replace_end(std::string& name, std::string_view old_end, std::string_view new_end) {
   if (name.ends_with(old_end)) name.replace(name.size() - old_end.size(), old_end.size(), new_end);
@@ -28,12 +30,12 @@ bool is_computed(std::string_view name) {
 }
 
 /// The names of a checkpoint as the model has them.
-std::map<std::string, const CheckpointTensor*> sources_of(const std::vector<CheckpointTensor>& tensors,
-                                                          const std::map<std::string, at::Tensor>& parameters,
-                                                          const std::string& base_model_prefix) {
-  std::map<std::string, const CheckpointTensor*> sources;
-  for (const auto& tensor : tensors) {
-    auto name = tensor.name;
+std::map<std::string, const StoredTensor*> sources_of(const StoredTensors& tensors,
+                                                      const std::map<std::string, at::Tensor>& parameters,
+                                                      const std::string& base_model_prefix) {
+  std::map<std::string, const StoredTensor*> sources;
+  for (const auto& [stored_name, tensor] : tensors) {
+    auto name = stored_name;
     replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
     replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
     if (is_computed(name)) continue;
@@ -51,8 +53,8 @@ std::map<std::string, const CheckpointTensor*> sources_of(const std::vector<Chec
   return sources;
 }
 
-at::ScalarType type_of(const std::vector<CheckpointTensor>& tensors) {
-  for (const auto& tensor : tensors) {
+at::ScalarType type_of(const StoredTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) {
     if (at::isFloatingType(tensor.type)) return tensor.type;
   }
   return at::kFloat;
@@ -93,7 +95,7 @@ void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
 }  // namespace
 
 LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadOptions options) {
-  auto tensors = open_checkpoint(directory);
+  auto tensors = accelerate::tensors::open_weights(directory);
   set_type(model, options.dtype.value_or(type_of(tensors)));
   auto parameters = parameters_of(model);
   auto sources = sources_of(tensors, parameters, model.base_model_prefix());

@@ -36,7 +36,7 @@ struct LoadOptions {
   bool ignore_mismatched_sizes = false;                // false: a weight of another shape is an Error
 };
 
-/// Fills the model from the files of a directory, safetensors or pytorch_model.bin (checkpoint_files.h). Names with or
+/// Fills the model from the files of a directory (accelerate/tensors/weight_files.h says which). Names with or
 /// without the prefix of the base model fit, and so do the old names of LayerNorm. What is missing is initialised, in
 /// the order of the model, with the draws that Python makes.
 LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& directory, LoadOptions options);

@@ -103,18 +103,21 @@ int64_t Checkpointer::next_number(const fs::path& directory) const {
 
 void Checkpointer::load(TrainingState state, const fs::path& directory) {
   wait();
-  together(exchange_, [&]() -> std::string {
+  constexpr const char* kVerified = "verified";
+  const auto found = together(exchange_, [&]() -> std::string {
     if (!place_.leads()) return {};
     durable::restore(directory);
     if (!fs::is_directory(directory)) fail(directory.string(), ": there is no such directory to load from");
-    durable::verify(directory);
-    return {};
+    return durable::verify(directory) ? kVerified : "";
   });
   CheckedFiles checked;
   together(exchange_, [&]() -> std::string {
     load_hooks.call(state.models, directory);
     checked = check_files(directory, state,
-                          {.rank = place_.rank, .world_size = group_.size(), .compare_models = load_hooks.empty()});
+                          {.rank = place_.rank,
+                           .world_size = group_.size(),
+                           .compare_models = load_hooks.empty(),
+                           .verify = found[place_.leader] != kVerified});
     return {};
   });
   together(exchange_, [&]() -> std::string {

@@ -6,6 +6,7 @@
 #include "accelerate/checkpoint/random_states.h"
 #include "accelerate/checkpoint/scaler_state.h"
 #include "accelerate/checkpoint/stored_weights.h"
+#include "accelerate/tensors/weight_files.h"
 
 namespace accelerate::checkpoint {
 namespace {
@@ -109,14 +110,18 @@ class Checker {
       if (!fs::exists(file)) file = directory_ / torch_model_file(i);
       complaints_.about(file, [&] {
         auto weights = train::state_dict_of(*state_.models[i]);
-        add(check_weights(weights, open_weights(file), file, /*strict=*/true).load);
+        const auto stored = tensors::open_weights(file, {.verify = options_.verify});
+        add(check_weights(weights, stored, file, /*strict=*/true).load);
       });
     }
   }
 
   void check_optimizers() {
     for (size_t i = 0; i < state_.optimizers.size(); ++i) {
-      with_file(optimizer_file(i), [&](const TorchValue& value) { add(state_.optimizers[i].checked_state(value)); });
+      const auto file = directory_ / optimizer_file(i);
+      complaints_.about(file, [&] {
+        add(state_.optimizers[i].checked_state(tensors::open_torch_file(file, {.verify = options_.verify})));
+      });
     }
   }
 

@@ -15,6 +15,7 @@ struct LoadFilesOptions {
   int rank = 0;
   int world_size = 1;
   bool compare_models = true;  // false: the checkpoint may have more models than are to be loaded
+  bool verify = true;          // compare large torch files with their own checksums; off where the manifest was
 };
 
 /// A checkpoint that was read and fits the program.

@@ -5,6 +5,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "accelerate/tensors/save_shards.h"
+#include "accelerate/tensors/weight_files.h"
 
 namespace accelerate::checkpoint {
 
@@ -40,7 +41,8 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
 
 IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::path& checkpoint,
                                   const LoadCheckpointOptions& options) {
-  auto checked = check_weights(train::state_dict_of(module), open_weights(checkpoint), checkpoint, options.strict);
+  auto checked =
+      check_weights(train::state_dict_of(module), tensors::open_weights(checkpoint), checkpoint, options.strict);
   if (const auto& names = checked.keys.unexpected_keys; !names.empty()) {
     std::string list;
     for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;

@@ -22,19 +22,20 @@ class Files {
  public:
   explicit Files(bool copy) : copy_(copy) {}
 
-  void add(std::string name, TorchValue value) {
+  void add(const std::string& name, TorchValue value) {
     if (copy_) value = value.map<at::Tensor>(copy_of);
-    files_.push_back({.name = std::move(name), .write = [value = std::move(value)](const std::filesystem::path& path) {
-                        tensors::save_torch_file(value, path);
+    auto folder = std::filesystem::path(name).stem().string();
+    files_.push_back({.name = name, .write = [value = std::move(value), folder](const Append& append) {
+                        tensors::write_torch_file(value, folder, append);
                       }});
   }
 
-  void add(std::string name, train::StateDict weights) {
+  void add(const std::string& name, train::StateDict weights) {
     if (copy_) {
       for (auto& item : weights) item.value() = copy_of(item.value());
     }
-    files_.push_back({.name = std::move(name),
-                      .write = [weights](const std::filesystem::path& path) { save_weights(weights, path); }});
+    files_.push_back(
+        {.name = name, .write = [weights, name](const Append& append) { write_weights(weights, name, append); }});
   }
 
   std::vector<CheckpointFile> take() { return std::move(files_); }

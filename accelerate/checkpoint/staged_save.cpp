@@ -42,12 +42,14 @@ StagedSave::StagedSave(const Place& place, const std::function<durable::Stage()>
 void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
                         const std::function<void()>& after_commit, const Exchange& exchange) {
   const auto all = together(exchange, [&] {
-    std::vector<std::string> names;
+    std::vector<durable::SealedFile> written;
     for (const auto& file : files) {
-      file.write(path_ / file.name);
-      names.push_back(file.name);
+      auto& output = written.emplace_back(path_, file.name);
+      file.write([&](std::string_view bytes) { output.append(bytes); });
     }
-    return durable::encode_records(durable::seal_files(path_, names));
+    std::vector<durable::FileRecord> records;
+    for (const auto& file : written) records.push_back(file.seal());
+    return durable::encode_records(records);
   });
   together(exchange, [&]() -> std::string {
     if (!place_.leads()) return {};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/append.h"
 #include "accelerate/checkpoint/agreement.h"
 #include "accelerate/durable/stage.h"
 
@@ -17,7 +18,7 @@ namespace accelerate::checkpoint {
 /// One file of a checkpoint, before it is written.
 struct CheckpointFile {
   std::string name = {};
-  std::function<void(const std::filesystem::path&)> write = {};
+  std::function<void(const Append& append)> write = {};
 };
 
 /// Which rank makes the directory that this rank writes to: rank 0, or the first rank of each machine where machines

@@ -6,9 +6,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
-#include "accelerate/formats/safetensors_shards.h"
-#include "accelerate/tensors/safetensors_file.h"
 #include "accelerate/tensors/torch_file.h"
 
 namespace accelerate::checkpoint {
@@ -22,29 +21,6 @@ using Place = std::tuple<const void*, std::vector<int64_t>, std::vector<int64_t>
 
 Place place_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr(), tensor.sizes().vec(), tensor.strides().vec()};
-}
-
-std::vector<StoredTensor> open_safetensors_file(const fs::path& path) {
-  tensors::SafetensorsFile file(path);
-  std::vector<StoredTensor> stored;
-  for (const auto& entry : file.entries()) {
-    stored.push_back({.name = entry.name, .shape = entry.shape, .copy_into = [file, entry](at::Tensor& tensor) {
-                        file.copy_into(entry, tensor);
-                      }});
-  }
-  return stored;
-}
-
-std::vector<StoredTensor> open_torch_model(const fs::path& path) {
-  std::vector<StoredTensor> stored;
-  const auto weights = tensors::load_torch_file(path);
-  for (const auto& [name, value] : weights.entries()) {
-    auto tensor = value.tensor();
-    stored.push_back({.name = name.text(), .shape = tensor.sizes().vec(), .copy_into = [tensor](at::Tensor& target) {
-                        target.copy_(tensor);
-                      }});
-  }
-  return stored;
 }
 
 void list_names(std::ostringstream& text, const char* title, const std::vector<std::string>& names) {
@@ -65,51 +41,41 @@ tensors::TensorList without_repeats(const train::StateDict& weights) {
   return list;
 }
 
-void save_weights(const train::StateDict& weights, const fs::path& path) {
-  if (path.extension() != ".bin") return tensors::save_safetensors(without_repeats(weights), path);
+void write_weights(const train::StateDict& weights, const fs::path& name, const Append& append) {
+  if (name.extension() != ".bin") return tensors::write_safetensors(without_repeats(weights), append);
   auto dict = TorchValue::ordered_dict();
   for (const auto& item : weights) dict.entries().emplace_back(item.key(), item.value());
-  tensors::save_torch_file(dict, path);
+  tensors::write_torch_file(dict, name.stem().string(), append);
 }
 
-std::vector<StoredTensor> open_weights(const fs::path& path) {
-  if (path.extension() == ".bin") return open_torch_model(path);
-  if (path.extension() == ".json") return open_weights(path.parent_path().empty() ? "." : path.parent_path());
-  if (!fs::is_directory(path)) return open_safetensors_file(path);
-  const bool has_safetensors =
-      fs::exists(path / "model.safetensors") || fs::exists(path / "model.safetensors.index.json");
-  if (!has_safetensors && fs::exists(path / "pytorch_model.bin")) return open_torch_model(path / "pytorch_model.bin");
-  std::vector<StoredTensor> all;
-  for (const auto& shard : formats::open_safetensors_model(path)) {
-    auto stored = open_safetensors_file(shard.path);
-    all.insert(all.end(), std::move_iterator(stored.begin()), std::move_iterator(stored.end()));
-  }
-  return all;
+void save_weights(const train::StateDict& weights, const fs::path& path) {
+  AtomicFile file(path);
+  write_weights(weights, path, [&](std::string_view bytes) { file.append(bytes); });
+  file.commit();
 }
 
-CheckedWeights check_weights(const train::StateDict& model, std::vector<StoredTensor> stored, const fs::path& source,
-                             bool strict) {
+CheckedWeights check_weights(const train::StateDict& model, const tensors::StoredTensors& stored,
+                             const fs::path& source, bool strict) {
   CheckedWeights checked;
   std::vector<std::string> mismatched;
-  std::vector<std::pair<at::Tensor, StoredTensor>> pairs;
+  std::vector<std::pair<at::Tensor, tensors::StoredTensor>> pairs;
   std::set<std::string> names;
   std::set<Place> filled;
-  for (auto& item : stored) {
-    const auto* tensor = model.find(item.name);
+  for (const auto& [name, item] : stored) {
+    const auto* tensor = model.find(name);
     if (!tensor) {
-      checked.keys.unexpected_keys.push_back(item.name);
+      checked.keys.unexpected_keys.push_back(name);
       continue;
     }
-    names.insert(item.name);
+    names.insert(name);
     filled.insert(place_of(*tensor));
     if (tensor->sizes() != item.shape) {
       std::ostringstream line;
-      line << item.name << ": " << at::IntArrayRef(item.shape) << " in the file, " << tensor->sizes()
-           << " in the model";
+      line << name << ": " << at::IntArrayRef(item.shape) << " in the file, " << tensor->sizes() << " in the model";
       mismatched.push_back(line.str());
       continue;
     }
-    pairs.emplace_back(*tensor, std::move(item));
+    pairs.emplace_back(*tensor, item);
   }
   for (const auto& item : model) {
     if (!names.contains(item.key()) && !filled.contains(place_of(item.value()))) {

@@ -2,13 +2,13 @@
 
 // Weights in files, and how they get into a model.
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "accelerate/tensors/safetensors.h"
+#include "accelerate/tensors/stored_tensor.h"
 #include "accelerate/train/state_dict.h"
 
 namespace accelerate::checkpoint {
@@ -19,16 +19,8 @@ tensors::TensorList without_repeats(const train::StateDict& weights);
 /// Writes the tensors to `path`, as safetensors without repeats, or as torch.save does where the name ends with .bin.
 void save_weights(const train::StateDict& weights, const std::filesystem::path& path);
 
-/// One tensor of a file that was opened, not yet read.
-struct StoredTensor {
-  std::string name = {};
-  std::vector<int64_t> shape = {};
-  std::function<void(at::Tensor&)> copy_into = {};  // a tensor of that shape, of any type and device
-};
-
-/// The tensors of a file, of the files that an index lists, or of a directory: model.safetensors, the shards of its
-/// index, or pytorch_model.bin. Throws Error naming the file when it cannot be read.
-std::vector<StoredTensor> open_weights(const std::filesystem::path& path);
+/// The bytes of such a file called `name`.
+void write_weights(const train::StateDict& weights, const std::filesystem::path& name, const Append& append);
 
 /// The names that one side has and the other lacks.
 struct IncompatibleKeys {
@@ -44,7 +36,7 @@ struct CheckedWeights {
 
 /// Compares names and shapes; nothing changes before load() is called. Throws Error that names `source` and lists all
 /// tensors of another shape, and with `strict` all missing and unexpected ones.
-CheckedWeights check_weights(const train::StateDict& model, std::vector<StoredTensor> stored,
+CheckedWeights check_weights(const train::StateDict& model, const tensors::StoredTensors& stored,
                              const std::filesystem::path& source, bool strict);
 
 }  // namespace accelerate::checkpoint

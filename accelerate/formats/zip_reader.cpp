@@ -12,8 +12,6 @@ namespace accelerate::formats {
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{1} << 20;  // stays in the cache between reading and summing up
-
 /// A record from the start of `bytes`, which has to be long enough.
 template <class Record>
 Record record_at(std::string_view bytes) {
@@ -186,22 +184,16 @@ const ZipEntry& ZipReader::at(std::string_view name) const {
   return entry->second;
 }
 
-void ZipReader::read(std::string_view name, char* destination) const {
+std::string ZipReader::read(std::string_view name) const {
   const auto& entry = at(name);
-  uint32_t sum = 0;
-  for (uint64_t done = 0; done < entry.bytes;) {
-    auto size = static_cast<size_t>(std::min<uint64_t>(entry.bytes - done, kPieceBytes));
-    read_at_(entry.begin + done, destination + done, size);
-    sum = crc32({destination + done, size}, sum);
-    done += size;
-  }
-  if (sum != entry.crc32) fail(source_, ": the checksum of ", name, " is wrong; the file is damaged");
+  std::string bytes(entry.bytes, '\0');
+  read_at_(entry.begin, bytes.data(), bytes.size());
+  check_sum(name, crc32(bytes));
+  return bytes;
 }
 
-std::string ZipReader::read(std::string_view name) const {
-  std::string bytes(at(name).bytes, '\0');
-  read(name, bytes.data());
-  return bytes;
+void ZipReader::check_sum(std::string_view name, uint32_t sum) const {
+  if (sum != at(name).crc32) fail(source_, ": the checksum of ", name, " is wrong; the file is damaged");
 }
 
 }  // namespace accelerate::formats

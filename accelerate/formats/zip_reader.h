@@ -34,12 +34,11 @@ class ZipReader {
   /// Throws Error when there is none of this name.
   const ZipEntry& at(std::string_view name) const;
 
-  /// Reads the bytes of an entry, as many as it has, to `destination`. Throws Error when they do not have the checksum
-  /// that was stored with them.
-  void read(std::string_view name, char* destination) const;
-
-  /// The bytes of an entry, in memory of their own.
+  /// The bytes of an entry. Throws Error when they do not have the checksum that was stored with them.
   std::string read(std::string_view name) const;
+
+  /// Throws Error unless `sum` is the checksum that was stored with an entry.
+  void check_sum(std::string_view name, uint32_t sum) const;
 
  private:
   ReadAt read_at_;

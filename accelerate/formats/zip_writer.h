@@ -4,19 +4,18 @@
 // they can be used where they lie.
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "accelerate/base/append.h"
 
 namespace accelerate::formats {
 
 /// One zip file in the making. Sizes and positions beyond 4 GiB are written in 64 bits.
 class ZipWriter {
  public:
-  /// Writes what follows to the file, or throws.
-  using Append = std::function<void(std::string_view bytes)>;
-
   explicit ZipWriter(Append append) : append_(std::move(append)) {}
 
   /// Adds a file. Names have to differ.

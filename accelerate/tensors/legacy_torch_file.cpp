@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include <ATen/ops/empty.h>
-
 #include "accelerate/base/error.h"
 #include "accelerate/formats/pickle_reader.h"
-#include "accelerate/tensors/torch_storage.h"
 
 namespace accelerate::tensors {
 
@@ -69,10 +66,10 @@ std::map<std::string, TensorReference> tensors_by_storage(const PickleValue& val
 }
 
 /// Where each storage begins. Before its bytes stands the number of its elements.
-std::map<std::string, uint64_t> find_storages(const File& file, uint64_t position, const PickleValue& keys,
-                                              const std::map<std::string, TensorReference>& tensors) {
+std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t position, const PickleValue& keys,
+                                                  const std::map<std::string, TensorReference>& tensors) {
   const auto source = file.path().string();
-  std::map<std::string, uint64_t> positions;
+  std::map<std::string, StoragePlace> places;
   for (const auto& key : keys.items()) {
     auto tensor = tensors.find(key.text());
     if (tensor == tensors.end()) fail(source, ": has the storage ", key.text(), ", which no tensor lies in");
@@ -80,33 +77,25 @@ std::map<std::string, uint64_t> find_storages(const File& file, uint64_t positio
     file.read_at(position, reinterpret_cast<char*>(&elements), sizeof(elements));
     const auto* type = formats::pickle_type_of(tensor->second.dtype);
     if (__builtin_mul_overflow(elements, type->storage.empty() ? 1 : type->bytes, &bytes)) bytes = UINT64_MAX;
-    check_storage_bytes(tensor->second, bytes, source);
     position += sizeof(elements);
     if (bytes > file.bytes() - std::min(position, file.bytes()))
       fail(source, ": is cut off in the storage ", key.text());
-    positions[key.text()] = position;
+    places[key.text()] = {position, bytes};
     position += bytes;
   }
   if (position != file.bytes()) fail(source, ": has ", file.bytes() - position, " bytes behind its last storage");
-  return positions;
+  return places;
 }
 
 }  // namespace
 
-TorchValue load_legacy_torch_file(const File& file) {
-  const auto source = file.path().string();
+TorchContents read_legacy_contents(const File& file) {
   Pickles pickles(file);
-  check_start(pickles, source);
+  check_start(pickles, file.path().string());
   auto value = pickles.next();
   auto keys = pickles.next();
-  auto positions = find_storages(file, pickles.position(), keys, tensors_by_storage(value));
-  return with_tensors(value, source, [&](const TensorReference& tensor) {
-    auto position = positions.find(tensor.storage);
-    if (position == positions.end()) fail(source, ": the storage ", tensor.storage, " is missing");
-    auto bytes = at::empty({static_cast<int64_t>(tensor.storage_bytes)}, at::TensorOptions().dtype(at::kByte));
-    file.read_at(position->second, static_cast<char*>(bytes.mutable_data_ptr()), bytes.nbytes());
-    return bytes;
-  });
+  auto storages = find_storages(file, pickles.position(), keys, tensors_by_storage(value));
+  return {.value = std::move(value), .storages = std::move(storages)};
 }
 
 }  // namespace accelerate::tensors

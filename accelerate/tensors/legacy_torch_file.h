@@ -4,11 +4,11 @@
 // the storages.
 
 #include "accelerate/base/file.h"
-#include "accelerate/tensors/torch_file.h"
+#include "accelerate/tensors/torch_contents.h"
 
 namespace accelerate::tensors {
 
 /// Throws Error naming the file when it is not of this kind, is cut off or damaged.
-TorchValue load_legacy_torch_file(const File& file);
+TorchContents read_legacy_contents(const File& file);
 
 }  // namespace accelerate::tensors

@@ -12,24 +12,28 @@
 
 namespace accelerate::tensors {
 
-void save_safetensors(const TensorList& tensors, const std::filesystem::path& path,
-                      const std::map<std::string, std::string>& metadata) {
+void write_safetensors(const TensorList& tensors, const Append& append,
+                       const std::map<std::string, std::string>& metadata) {
   formats::SafetensorsHeader header{.entries = {}, .metadata = metadata};
   std::unordered_map<std::string, at::Tensor> by_name;
   for (const auto& [name, tensor] : tensors) {
-    if (!by_name.emplace(name, tensor).second) fail(path.string(), ": two tensors are called '", name, "'");
+    if (!by_name.emplace(name, tensor).second) fail("two tensors are called '", name, "'");
     header.entries.push_back({.name = name,
                               .dtype = std::string(safetensors_name_of(tensor.scalar_type(), name)),
                               .shape = tensor.sizes().vec()});
   }
   formats::layout_safetensors(header.entries);
-
-  AtomicFile file(path);
-  file.append(formats::encode_safetensors_header(header));
+  append(formats::encode_safetensors_header(header));
   for (const auto& entry : header.entries) {
     auto plain = by_name.at(entry.name).detach().to(at::kCPU).contiguous();
-    file.append({static_cast<const char*>(plain.const_data_ptr()), plain.nbytes()});
+    append({static_cast<const char*>(plain.const_data_ptr()), plain.nbytes()});
   }
+}
+
+void save_safetensors(const TensorList& tensors, const std::filesystem::path& path,
+                      const std::map<std::string, std::string>& metadata) {
+  AtomicFile file(path);
+  write_safetensors(tensors, [&](std::string_view bytes) { file.append(bytes); }, metadata);
   file.commit();
 }
 

@@ -10,6 +10,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "accelerate/base/append.h"
+
 namespace accelerate::tensors {
 
 using TensorList = std::vector<std::pair<std::string, at::Tensor>>;
@@ -19,6 +21,10 @@ using TensorList = std::vector<std::pair<std::string, at::Tensor>>;
 /// and for types the format does not have.
 void save_safetensors(const TensorList& tensors, const std::filesystem::path& path,
                       const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
+
+/// The bytes of such a file.
+void write_safetensors(const TensorList& tensors, const Append& append,
+                       const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
 
 /// Reads all tensors of a file, on the CPU, in the order of their bytes.
 TensorList load_safetensors(const std::filesystem::path& path);

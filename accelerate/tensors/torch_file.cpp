@@ -1,15 +1,15 @@
 #include "accelerate/tensors/torch_file.h"
 
+#include <memory>
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 
 #include "accelerate/base/atomic_file.h"
-#include "accelerate/base/error.h"
-#include "accelerate/base/file.h"
-#include "accelerate/formats/pickle_reader.h"
 #include "accelerate/formats/pickle_writer.h"
-#include "accelerate/formats/zip_reader.h"
 #include "accelerate/formats/zip_writer.h"
-#include "accelerate/tensors/legacy_torch_file.h"
+#include "accelerate/tensors/torch_contents.h"
 #include "accelerate/tensors/torch_storage.h"
 
 namespace accelerate::tensors {
@@ -18,54 +18,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPickle = "/data.pkl";
-
-/// The one folder in the archive; torch gives it the name that the file had.
-std::string folder_of(const formats::ZipReader& archive, const std::string& source) {
-  for (const auto& [name, entry] : archive.entries()) {
-    if (name.ends_with(kPickle) && name.find('/') == name.size() - kPickle.size()) {
-      return name.substr(0, name.size() - kPickle.size());
-    }
+void copy_tensor(const File& file, const StoragePlace& place, const formats::TensorReference& tensor,
+                 at::Tensor& destination) {
+  const auto type = torch_type_of(tensor.dtype);
+  const auto name = "storage " + tensor.storage;
+  const auto begin = place.begin + static_cast<uint64_t>(tensor.offset) * c10::elementSize(type);
+  if (destination.is_cpu() && destination.scalar_type() == type && destination.strides() == tensor.strides &&
+      destination.is_non_overlapping_and_dense()) {
+    return read_values(file, begin, destination, name);
   }
-  fail(source, ": is a zip file without data.pkl; torch.save did not write it");
-}
-
-TorchValue load_archive(const File& file) {
-  const auto source = file.path().string();
-  formats::ZipReader archive(
-      [&](uint64_t position, char* destination, size_t bytes) { file.read_at(position, destination, bytes); },
-      file.bytes(), source);
-  auto folder = folder_of(archive, source);
-  if (auto order = folder + "/byteorder"; archive.entries().contains(order) && archive.read(order) != "little") {
-    fail(source, ": was written on a machine with another byte order; load and save it in Python on this one first");
-  }
-  auto value = formats::read_pickle(archive.read(folder + std::string(kPickle)), source);
-  return with_tensors(value, source, [&](const formats::TensorReference& tensor) {
-    auto name = folder + "/data/" + tensor.storage;
-    check_storage_bytes(tensor, archive.at(name).bytes, source);
-    auto bytes = at::empty({static_cast<int64_t>(tensor.storage_bytes)}, at::TensorOptions().dtype(at::kByte));
-    archive.read(name, static_cast<char*>(bytes.mutable_data_ptr()));
-    return bytes;
-  });
+  auto bytes = at::detail::computeStorageNbytes(tensor.sizes, tensor.strides, c10::elementSize(type));
+  auto values = at::empty({static_cast<int64_t>(bytes / c10::elementSize(type))}, at::TensorOptions().dtype(type));
+  read_values(file, begin, values, name);
+  destination.copy_(values.as_strided(tensor.sizes, tensor.strides));
 }
 
 }  // namespace
 
 TorchValue load_torch_file(const fs::path& path) {
   auto file = File::open(path);
-  std::string start(std::min<uint64_t>(file.bytes(), 2), '\0');
-  file.read_at(0, start.data(), start.size());
-  if (start == "PK") return load_archive(file);
-  return load_legacy_torch_file(file);
+  auto contents = read_torch_contents(file, /*verify=*/true);
+  return with_tensors(contents.value, [&](const formats::TensorReference& tensor) {
+    auto bytes = at::empty({static_cast<int64_t>(tensor.storage_bytes)}, at::TensorOptions().dtype(at::kByte));
+    read_values(file, contents.storages.at(tensor.storage).begin, bytes, "storage " + tensor.storage);
+    return bytes;
+  });
 }
 
-void save_torch_file(const TorchValue& value, const fs::path& path) {
+StoredValue stored(const TorchValue& value) {
+  return value.map<StoredTensor>([](const at::Tensor& tensor) -> StoredTensor {
+    return {.type = tensor.scalar_type(),
+            .shape = tensor.sizes().vec(),
+            .copy_into = [tensor](at::Tensor& destination) { destination.copy_(tensor); }};
+  });
+}
+
+StoredValue open_torch_file(const fs::path& path, const OpenTorchFileOptions& options) {
+  auto file = std::make_shared<const File>(File::open(path));
+  auto contents = read_torch_contents(*file, options.verify);
+  return contents.value.map<StoredTensor>([&](const formats::TensorReference& tensor) -> StoredTensor {
+    return {.type = torch_type_of(tensor.dtype),
+            .shape = tensor.sizes,
+            .copy_into = [file, tensor, place = contents.storages.at(tensor.storage)](at::Tensor& destination) {
+              copy_tensor(*file, place, tensor, destination);
+            }};
+  });
+}
+
+void write_torch_file(const TorchValue& value, const std::string& folder, const Append& append) {
   auto [pickle, storages] = without_tensors(value);
-  AtomicFile file(path);
-  formats::ZipWriter archive([&](std::string_view bytes) { file.append(bytes); });
-  auto add = [&, folder = path.stem().string()](const std::string& name, std::string_view bytes) {
-    archive.add(folder + "/" + name, bytes);
-  };
+  formats::ZipWriter archive(append);
+  auto add = [&](const std::string& name, std::string_view bytes) { archive.add(folder + "/" + name, bytes); };
   add("data.pkl", formats::write_pickle(pickle));
   add(".format_version", "1");
   add(".storage_alignment", "64");
@@ -75,6 +78,11 @@ void save_torch_file(const TorchValue& value, const fs::path& path) {
   }
   add("version", "3\n");
   archive.finish();
+}
+
+void save_torch_file(const TorchValue& value, const fs::path& path) {
+  AtomicFile file(path);
+  write_torch_file(value, path.stem().string(), [&](std::string_view bytes) { file.append(bytes); });
   file.commit();
 }
 

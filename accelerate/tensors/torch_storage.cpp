@@ -10,8 +10,6 @@ namespace accelerate::tensors {
 
 namespace {
 
-at::ScalarType scalar_type_of(const std::string& dtype) { return c10::getStringToDtypeMap().at(dtype); }
-
 /// All bytes of a storage, as a tensor that keeps it alive.
 at::Tensor bytes_of(const at::Storage& storage) {
   auto bytes = at::empty({0}, at::TensorOptions().dtype(at::kByte).device(storage.device()));
@@ -54,24 +52,19 @@ class StorageTable {
 
 }  // namespace
 
-TorchValue with_tensors(const formats::PickleValue& value, const std::string& source, const ReadStorage& read) {
+at::ScalarType torch_type_of(const std::string& dtype) { return c10::getStringToDtypeMap().at(dtype); }
+
+TorchValue with_tensors(const formats::PickleValue& value, const ReadStorage& read) {
   std::map<std::string, at::Tensor> storages;
   return value.map<at::Tensor>([&](const formats::TensorReference& reference) {
     auto [storage, is_new] = storages.try_emplace(reference.storage);
     if (is_new) storage->second = read(reference);
-    check_storage_bytes(reference, storage->second.nbytes(), source);
-    auto type = scalar_type_of(reference.dtype);
+    auto type = torch_type_of(reference.dtype);
     auto tensor = at::empty({0}, at::TensorOptions().dtype(type));
     tensor.set_(storage->second.storage(), reference.offset, reference.sizes, reference.strides);
     bool has_gradients = at::isFloatingType(type) || at::isComplexType(type);
     return tensor.set_requires_grad(reference.requires_grad && has_gradients);
   });
-}
-
-void check_storage_bytes(const formats::TensorReference& tensor, uint64_t bytes_in_file, const std::string& source) {
-  if (tensor.storage_bytes == bytes_in_file) return;
-  fail(source, ": the storage ", tensor.storage, " has ", bytes_in_file, " bytes, but a tensor in it asks for ",
-       tensor.storage_bytes, "; the file is damaged");
 }
 
 Detached without_tensors(const TorchValue& value) {

@@ -14,15 +14,14 @@
 
 namespace accelerate::tensors {
 
+/// The type that a pickle calls `dtype`.
+at::ScalarType torch_type_of(const std::string& dtype);
+
 /// The bytes of the storage that a tensor lies in, or throws.
 using ReadStorage = std::function<at::Tensor(const formats::TensorReference& tensor)>;
 
-/// The value with real tensors. Each storage is read once. Throws Error naming `source` when two tensors disagree about
-/// a storage.
-TorchValue with_tensors(const formats::PickleValue& value, const std::string& source, const ReadStorage& read);
-
-/// Throws Error naming `source` unless the file has as many bytes for a storage as its pickle says.
-void check_storage_bytes(const formats::TensorReference& tensor, uint64_t bytes_in_file, const std::string& source);
+/// The value with real tensors. Each storage is read once.
+TorchValue with_tensors(const formats::PickleValue& value, const ReadStorage& read);
 
 /// A value and the storages that its tensors lie in.
 struct Detached {

@@ -64,7 +64,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 
 tensors::TorchValue Optimizer::state_dict() const { return optimizer_state_dict(*shared_->optimizer, shared_->fused); }
 
-std::function<void()> Optimizer::checked_state(const tensors::TorchValue& state) const {
+std::function<void()> Optimizer::checked_state(const tensors::StoredValue& state) const {
   return checked_optimizer_state(*shared_->optimizer, state);
 }
 

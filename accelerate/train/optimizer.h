@@ -59,10 +59,10 @@ class Optimizer {
 
   /// Checks that `state` fits and returns what puts it there; nothing changes before. Throws Error when it does not
   /// fit.
-  [[nodiscard]] std::function<void()> checked_state(const tensors::TorchValue& state) const;
+  [[nodiscard]] std::function<void()> checked_state(const tensors::StoredValue& state) const;
 
   /// Takes over `state`. Throws Error, and changes nothing, when it does not fit.
-  void load_state_dict(const tensors::TorchValue& state) { checked_state(state)(); }
+  void load_state_dict(const tensors::TorchValue& state) { checked_state(tensors::stored(state))(); }
 
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }

@@ -1,5 +1,6 @@
 #include "accelerate/train/optimizer_state_dict.h"
 
+#include <map>
 #include <memory>
 #include <typeinfo>
 #include <unordered_map>
@@ -13,6 +14,8 @@
 namespace accelerate::train {
 namespace {
 
+using tensors::StoredTensor;
+using tensors::StoredValue;
 using tensors::TorchValue;
 using Options = std::unique_ptr<torch::optim::OptimizerOptions>;
 using State = std::unique_ptr<torch::optim::OptimizerParamState>;
@@ -48,7 +51,7 @@ struct OptionsWriter {
 };
 
 struct OptionsReader {
-  const TorchValue& group;
+  const StoredValue& group;
 
   void operator()(const char* key, std::tuple<double, double>& betas) {
     const auto& values = group.at(key).items();
@@ -57,7 +60,7 @@ struct OptionsReader {
   }
   void operator()(const char* key, double& option) {
     const auto& value = group.at(key);
-    option = value.kind() == formats::ValueKind::Tensor ? value.tensor().item<double>() : value.number();
+    option = value.kind() == formats::ValueKind::Tensor ? value.tensor().read().item<double>() : value.number();
   }
   void operator()(const char* key, bool& option) { option = group.at(key).boolean(); }
   void only_python(const char* key, bool expected) {
@@ -79,26 +82,56 @@ struct StateWriter {
   }
 };
 
+/// The tensors of a parameter's state by key.
+struct StateTensors {
+  std::map<std::string, at::Tensor> tensors = {};
+
+  void operator()(const char*, int64_t) {}
+  void operator()(const char* key, const at::Tensor& tensor) { tensors[key] = tensor; }
+  void optional(const char* key, const at::Tensor& tensor) { tensors[key] = tensor; }
+};
+
+/// A tensor of the new state, which may not be there yet, and its values.
+struct Filling {
+  at::Tensor* tensor;
+  at::Tensor parameter;
+  StoredTensor values;
+
+  void fill() const {
+    if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
+    values.copy_into(*tensor);
+  }
+};
+
 struct StateReader {
-  const TorchValue& saved;
+  const StoredValue& saved;
   const at::Tensor& parameter;
+  const StateTensors& own;  // of the old state
+  std::vector<Filling>& fillings;
 
   void operator()(const char* key, int64_t& step) {
     const auto& value = saved.at(key);
     const bool is_tensor = value.kind() == formats::ValueKind::Tensor;  // in old files it is a number
-    if (is_tensor && value.tensor().numel() != 1) fail("'", key, "' is not a single number");
-    step = is_tensor ? value.tensor().item<int64_t>() : value.integer();
+    if (is_tensor && c10::multiply_integers(value.tensor().shape) != 1) fail("'", key, "' is not a single number");
+    step = is_tensor ? value.tensor().read().item<int64_t>() : value.integer();
   }
   void operator()(const char* key, at::Tensor& tensor) {
     const auto& value = saved.at(key).tensor();
-    if (value.sizes() != parameter.sizes()) {
-      fail("'", key, "' has the shape ", value.sizes(), " and the parameter ", parameter.sizes());
+    if (parameter.sizes() != value.shape) {
+      fail("'", key, "' has the shape ", at::IntArrayRef(value.shape), " and the parameter ", parameter.sizes());
     }
-    tensor = value.to(parameter.options().requires_grad(false));
+    const auto old = own.tensors.find(key);
+    if (old != own.tensors.end() && is_fitting(old->second)) tensor = old->second;
+    fillings.push_back({&tensor, parameter, value});
   }
   void optional(const char* key, at::Tensor& tensor) {
     const auto* value = saved.find(key);
     if (value && !value->is_none()) (*this)(key, tensor);
+  }
+
+  bool is_fitting(const at::Tensor& old) const {
+    return old.defined() && old.sizes() == parameter.sizes() && old.scalar_type() == parameter.scalar_type() &&
+           old.device() == parameter.device();
   }
 };
 
@@ -116,10 +149,11 @@ void explained(const std::function<void()>& work, const About&... about) {
 struct Plan {
   std::vector<Options> options;                 // of each group
   std::vector<std::pair<void*, State>> states;  // by parameter, as Optimizer::state()
+  std::vector<Filling> fillings;                // of their tensors
 };
 
 /// The parameters by the numbers that the checkpoint gives them.
-std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimizer, const TorchValue::Items& groups) {
+std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimizer, const StoredValue::Items& groups) {
   auto& own = optimizer.param_groups();
   if (groups.size() != own.size()) {
     fail("it has ", groups.size(), " groups of parameters; the optimizer has ", own.size());
@@ -136,7 +170,15 @@ std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimi
 }
 
 template <class Form>
-Plan make_plan(torch::optim::Optimizer& optimizer, const TorchValue& state) {
+StateTensors tensors_of(torch::optim::Optimizer& optimizer, const at::Tensor& parameter) {
+  StateTensors own;
+  const auto state = optimizer.state().find(parameter.unsafeGetTensorImpl());
+  if (state != optimizer.state().end()) Form::visit_state(static_cast<typename Form::State&>(*state->second), own);
+  return own;
+}
+
+template <class Form>
+Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state) {
   Plan plan;
   const auto& groups = state.at("param_groups").items();
   const auto parameters = numbered(optimizer, groups);
@@ -151,7 +193,8 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const TorchValue& state) {
     auto parameter = parameters.find(number.integer());
     if (parameter == parameters.end()) fail("there is no parameter ", number.integer());
     auto own = std::make_unique<typename Form::State>();
-    StateReader reader{saved, parameter->second};
+    const auto old = tensors_of<Form>(optimizer, parameter->second);
+    StateReader reader{saved, parameter->second, old, plan.fillings};
     explained([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
     plan.states.emplace_back(parameter->second.unsafeGetTensorImpl(), std::move(own));
   }
@@ -188,10 +231,12 @@ TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused) 
   });
 }
 
-std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const TorchValue& state) {
+std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const StoredValue& state) {
   auto plan =
       std::make_shared<Plan>(with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state); }));
   return [&optimizer, plan] {
+    at::NoGradGuard no_grad;
+    for (const auto& filling : plan->fillings) filling.fill();
     for (size_t i = 0; i < plan->options.size(); ++i) {
       optimizer.param_groups()[i].set_options(std::move(plan->options[i]));
     }

@@ -17,10 +17,10 @@ namespace accelerate::train {
 /// throws Error for others.
 tensors::TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused);
 
-/// Checks that `state` fits the optimizer, and returns what puts it there; until that is called nothing changes. The
-/// tensors of `state` become the optimizer's where type and device are right. Throws Error telling what does not fit:
-/// the groups, the parameters, an option that libtorch lacks, or the state of another kind of optimizer.
+/// Checks that `state` fits the optimizer, and returns what puts it there; until that is called nothing changes.
+/// Tensors that the optimizer has are filled, so that loading takes no memory beside them. Throws Error telling what
+/// does not fit: the groups, the parameters, an option that libtorch lacks, or the state of another kind of optimizer.
 [[nodiscard]] std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer,
-                                                            const tensors::TorchValue& state);
+                                                            const tensors::StoredValue& state);
 
 }  // namespace accelerate::train

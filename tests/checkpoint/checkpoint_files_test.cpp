@@ -149,11 +149,15 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
   }
   CHECK(names_in(saved) == std::set<std::string>{"model.safetensors", "pytorch_model.bin"});
 
-  run.accelerator.save_model(run.model, saved, {.max_shard_size = "150"});
-  for (const auto& path : {saved, saved / "model.safetensors.index.json"}) {
-    TrainingRun other({.seed = 5});
-    load_checkpoint_in_model(other.net, path, {.strict = true});
-    CHECK(torch::equal(weight_of(other), weight_of(run)));
+  for (bool safe : {false, true}) {
+    CAPTURE(safe);
+    fs::remove_all(saved);
+    run.accelerator.save_model(run.model, saved, {.max_shard_size = "150", .safe_serialization = safe});
+    for (const auto& path : {saved, saved / (safe ? "model.safetensors.index.json" : "pytorch_model.bin.index.json")}) {
+      TrainingRun other({.seed = 5});
+      load_checkpoint_in_model(other.net, path, {.strict = true});
+      CHECK(torch::equal(weight_of(other), weight_of(run)));
+    }
   }
   CHECK(contains(failure_of([&] { run.accelerator.save_model(run.model, saved, {.max_shard_size = "much"}); }),
                  "'much'"));
@@ -251,6 +255,24 @@ TEST_CASE("the checkpoint of another program is refused with all that differs, a
   CHECK_MESSAGE(contains(error, "loop_state_0.bin: there are 1 data loaders; the program has prepared 0"), error);
 }
 
+TEST_CASE("tensors that the optimizer has are filled: loading takes no memory for others beside them") {
+  TemporaryDirectory directory;
+  TrainingRun run;
+  run.train_steps(2);
+  auto average_of = [&] {
+    const auto& state = *run.optimizer.state().at(run.net->parameters()[0].unsafeGetTensorImpl());
+    return static_cast<const torch::optim::AdamWParamState&>(state).exp_avg();
+  };
+  run.accelerator.save_state(directory.path() / "saved");
+  const auto own = average_of();
+  const auto saved = own.clone();
+  run.train_steps(1);
+  CHECK_FALSE(torch::equal(own, saved));
+  run.accelerator.load_state(directory.path() / "saved");
+  CHECK(average_of().is_same(own));
+  CHECK(torch::equal(own, saved));
+}
+
 TEST_CASE("damage is found before anything is loaded") {
   TemporaryDirectory directory;
   const auto saved = directory.path() / "saved";
@@ -262,6 +284,20 @@ TEST_CASE("damage is found before anything is loaded") {
     directory.write("saved/optimizer.bin", text);
     const auto error = failure_of([&] { run.accelerator.load_state(saved); });
     CHECK_MESSAGE(contains(error, "optimizer.bin"), error);
+  }
+  SUBCASE("a flipped bit, in a folder without a manifest") {
+    run.train_steps(2);
+    run.accelerator.save_state(saved);
+    fs::remove(saved / "manifest.json");
+    auto text = directory.read("saved/optimizer.bin");
+    const std::string entry = "optimizer/data/1";
+    text[(text.find(entry) + entry.size() + 4 + 63) / 64 * 64] ^= 4;  // its bytes begin at a multiple of 64
+    directory.write("saved/optimizer.bin", text);
+    run.train_steps(1);
+    const auto before = run.net->parameters()[0].clone();
+    const auto error = failure_of([&] { run.accelerator.load_state(saved); });
+    CHECK_MESSAGE(contains(error, "optimizer.bin: the checksum of optimizer/data/1 is wrong"), error);
+    CHECK(torch::equal(run.net->parameters()[0], before));
   }
   SUBCASE("random numbers that are none, in a folder without a manifest") {
     fs::remove(saved / "manifest.json");

@@ -10,6 +10,7 @@
 
 using namespace accelerate;
 using tensors::load_torch_file;
+using tensors::open_torch_file;
 using tensors::save_torch_file;
 using tensors::TorchValue;
 
@@ -98,6 +99,45 @@ TEST_CASE("files of Python's torch.save are read, and Python reads what is made 
   save_torch_file(state_dict, directory.path() / "ours_state_dict.bin");
   save_torch_file(states, directory.path() / "ours.pkl");
   run_python("check", directory);
+}
+
+TEST_CASE("tensors are read one by one into where they belong, whatever their layout and type") {
+  for (const char* name : {"zip.pt", "legacy.pt"}) {
+    CAPTURE(name);
+    const auto path = python_files().path() / name;
+    const auto loaded = load_torch_file(path);
+    const auto opened = open_torch_file(path);
+    auto check = [](const at::Tensor& expected, const tensors::StoredTensor& stored) {
+      CHECK((stored.type == expected.scalar_type()));
+      CHECK((expected.sizes() == stored.shape));
+      CHECK(torch::equal(stored.read().to(torch::kComplexDouble), expected.to(torch::kComplexDouble)));
+      auto laid_out_alike = torch::empty_like(expected);
+      stored.copy_into(laid_out_alike);
+      CHECK(torch::equal(laid_out_alike.to(torch::kComplexDouble), expected.to(torch::kComplexDouble)));
+      auto converted = torch::empty(expected.sizes(), torch::kComplexDouble);
+      stored.copy_into(converted);
+      CHECK(torch::equal(converted, expected.to(torch::kComplexDouble)));
+    };
+    for (const char* key : {"base", "transposed", "slice", "expanded", "empty", "scalar"}) {
+      CAPTURE(key);
+      check(loaded.at(key).tensor(), opened.at(key).tensor());
+    }
+    for (const auto& [dtype, value] : loaded.at("tensors").entries()) {
+      CAPTURE(dtype.text());
+      check(value.tensor(), opened.at("tensors").at(dtype.text()).tensor());
+    }
+  }
+}
+
+TEST_CASE("a file is compared with its checksums when it is opened, if asked for") {
+  tests::TemporaryDirectory directory;
+  save_torch_file(TorchValue::list({torch::zeros({50})}), directory.path() / "whole.pt");
+  auto bytes = directory.read("whole.pt");
+  const auto storage = bytes.find(std::string(200, '\0'));
+  bytes[storage + 77] = 1;
+  const auto path = directory.write("flipped.pt", bytes);
+  CHECK_THROWS_WITH_AS(open_torch_file(path), doctest::Contains("flipped.pt: the checksum of"), Error);
+  CHECK(open_torch_file(path, {.verify = false}).items().size() == 1);
 }
 
 TEST_CASE("tensors that share a storage are written once") {

@@ -1,0 +1,78 @@
+#include "accelerate/tensors/weight_files.h"
+
+#include <map>
+#include <memory>
+
+#include "accelerate/base/error.h"
+#include "accelerate/formats/shard_index.h"
+#include "accelerate/tensors/safetensors_file.h"
+
+namespace accelerate::tensors {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kIndex = ".index.json";
+
+StoredTensors open_safetensors(const fs::path& path) {
+  auto file = std::make_shared<const SafetensorsFile>(path);
+  StoredTensors tensors;
+  for (const auto& entry : file->entries()) {
+    auto copy = [file, &entry](at::Tensor& destination) { file->copy_into(entry, destination); };
+    tensors.emplace_back(entry.name, StoredTensor{.type = entry.type, .shape = entry.shape, .copy_into = copy});
+  }
+  return tensors;
+}
+
+StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& options) {
+  using formats::ValueKind;
+  const auto value = open_torch_file(path, options);
+  if (value.kind() != ValueKind::Dict && value.kind() != ValueKind::OrderedDict) {
+    fail(path.string(), ": holds a ", python_name_of(value.kind()), ", not the weights of a model by their names");
+  }
+  StoredTensors tensors;
+  for (const auto& [key, entry] : value.entries()) {
+    if (key.kind() != ValueKind::Text || entry.kind() != ValueKind::Tensor) {
+      fail(path.string(), ": is not the weights of a model: a ", python_name_of(entry.kind()), " is among its values");
+    }
+    tensors.emplace_back(key.text(), entry.tensor());
+  }
+  return tensors;
+}
+
+/// The file in a directory that has the weights, or says where they are.
+fs::path file_in(const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    auto file = directory / name, index = directory / (name + std::string(kIndex));
+    if (fs::exists(file)) return file;
+    if (fs::exists(index)) return index;
+  }
+  fail(directory.string(),
+       ": has no weights: neither model.safetensors nor pytorch_model.bin, and no index of one of them");
+}
+
+std::vector<fs::path> shards_of(const fs::path& path) {
+  if (path.extension() != ".json") return {path};
+  const bool is_of_torch_files = path.filename().string().ends_with(".bin" + std::string(kIndex));
+  return formats::shards_of_index(path, is_of_torch_files ? ".bin" : ".safetensors");
+}
+
+}  // namespace
+
+StoredTensors open_weights(const fs::path& path, const OpenTorchFileOptions& options) {
+  if (fs::is_directory(path)) return open_weights(file_in(path), options);
+  StoredTensors all;
+  std::map<std::string, fs::path> homes;
+  for (const auto& shard : shards_of(path)) {
+    auto tensors = shard.extension() == ".bin" ? open_state_dict(shard, options) : open_safetensors(shard);
+    for (auto& [name, tensor] : tensors) {
+      const auto [home, is_new] = homes.emplace(name, shard);
+      if (!is_new) fail(shard.string(), ": holds ", name, ", and so does ", home->second.string());
+      all.emplace_back(name, std::move(tensor));
+    }
+  }
+  return all;
+}
+
+}  // namespace accelerate::tensors
