@@ -21,10 +21,8 @@ struct HttpResponse {
   std::string body = {};
 };
 
-/// Whether this library was built with libcurl; without it send() throws.
-bool http_is_available();
-
-/// Sends the request and waits for the response. Throws Error naming the address when there is none in time.
+/// Sends the request and waits for the response. Throws Error naming the address when there is none in time, or when
+/// libcurl is missing.
 HttpResponse send(const HttpRequest& request);
 
 /// The text as part of an address, with all but letters, digits and -._~ escaped.

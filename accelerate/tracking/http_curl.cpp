@@ -1,6 +1,8 @@
-// Web requests through libcurl; no_http.cpp takes the place of this file where it is missing.
+// Web requests through libcurl; no_http.cpp takes the place of this file where its headers are missing. The library is
+// loaded by the first request: it brings thirty others with it, which programs without MLflow need not wait for.
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 
 #include <memory>
 
@@ -11,6 +13,39 @@ namespace accelerate::tracking {
 
 namespace {
 
+/// What is used of libcurl.
+struct Curl {
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) easy_init = nullptr;
+  decltype(&curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&curl_easy_perform) easy_perform = nullptr;
+  decltype(&curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&curl_slist_append) slist_append = nullptr;
+  decltype(&curl_slist_free_all) slist_free_all = nullptr;
+};
+
+Curl load_curl() {
+  void* library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+  auto find = [&](auto& function, const char* name) {
+    function = library ? reinterpret_cast<std::decay_t<decltype(function)>>(dlsym(library, name)) : nullptr;
+    if (!function) fail("web requests need libcurl, which cannot be loaded (", dlerror(), "); install libcurl4");
+  };
+  Curl curl;
+  find(curl.global_init, "curl_global_init");
+  find(curl.easy_init, "curl_easy_init");
+  find(curl.easy_setopt, "curl_easy_setopt");
+  find(curl.easy_perform, "curl_easy_perform");
+  find(curl.easy_getinfo, "curl_easy_getinfo");
+  find(curl.easy_strerror, "curl_easy_strerror");
+  find(curl.easy_cleanup, "curl_easy_cleanup");
+  find(curl.slist_append, "curl_slist_append");
+  find(curl.slist_free_all, "curl_slist_free_all");
+  if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) fail("libcurl could not be initialized");
+  return curl;
+}
+
 size_t append_body(char* data, size_t size, size_t count, void* body) {
   static_cast<std::string*>(body)->append(data, size * count);
   return size * count;
@@ -18,37 +53,34 @@ size_t append_body(char* data, size_t size, size_t count, void* body) {
 
 }  // namespace
 
-bool http_is_available() { return true; }
-
 HttpResponse send(const HttpRequest& request) {
-  static const auto initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
-  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
-  if (initialized != CURLE_OK || !curl) fail(request.url, ": libcurl could not be initialized");
+  static const Curl curl = load_curl();
+  std::unique_ptr<CURL, decltype(curl.easy_cleanup)> handle(curl.easy_init(), curl.easy_cleanup);
+  if (!handle) fail(request.url, ": libcurl has no memory for a request");
+  auto set = [&](CURLoption option, auto value) { curl.easy_setopt(handle.get(), option, value); };
 
   curl_slist* list = nullptr;
-  for (const auto& header : request.headers) list = curl_slist_append(list, header.c_str());
+  for (const auto& header : request.headers) list = curl.slist_append(list, header.c_str());
   if (!request.body.empty()) {
-    list = curl_slist_append(list, "Content-Type: application/json");
-    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
-    curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, request.body.data());
+    list = curl.slist_append(list, "Content-Type: application/json");
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(CURLOPT_POSTFIELDS, request.body.data());
   }
-  if (!request.user_and_password.empty()) {
-    curl_easy_setopt(curl.get(), CURLOPT_USERPWD, request.user_and_password.c_str());
-  }
-  std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
+  if (!request.user_and_password.empty()) set(CURLOPT_USERPWD, request.user_and_password.c_str());
+  std::unique_ptr<curl_slist, decltype(curl.slist_free_all)> headers(list, curl.slist_free_all);
 
   HttpResponse response;
   char reason[CURL_ERROR_SIZE] = "";
-  curl_easy_setopt(curl.get(), CURLOPT_URL, request.url.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
-  curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
-  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, reason);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append_body);
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &response.body);
-  auto code = curl_easy_perform(curl.get());
-  if (code != CURLE_OK) fail(request.url, ": ", reason[0] ? reason : curl_easy_strerror(code));
-  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &response.status);
+  set(CURLOPT_URL, request.url.c_str());
+  set(CURLOPT_HTTPHEADER, headers.get());
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_ERRORBUFFER, static_cast<char*>(reason));
+  set(CURLOPT_WRITEFUNCTION, &append_body);
+  set(CURLOPT_WRITEDATA, &response.body);
+  auto code = curl.easy_perform(handle.get());
+  if (code != CURLE_OK) fail(request.url, ": ", reason[0] ? reason : curl.easy_strerror(code));
+  curl.easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response.status);
   return response;
 }
 

@@ -148,3 +148,16 @@ TEST_CASE("a server that does not answer costs a warning and a bounded wait") {
   CHECK(said.find("the tracker 'mlflow' failed: http://127.0.0.1:") != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
+
+TEST_CASE("libcurl is loaded by the first request, and missed with a remedy") {
+  Stub server;
+  tests::TemporaryDirectory directory;
+  directory.write("libcurl.so.4", "no library");
+  const std::string libraries = directory.path();
+  tests::Program program({MLFLOW_RUN}, {{"MLFLOW_TRACKING_URI", server.uri()}, {"LD_LIBRARY_PATH", libraries}});
+  CHECK(program.wait() != 0);
+  CHECK_MESSAGE(
+      program.errors().find("web requests need libcurl, which cannot be loaded (" + libraries) != std::string::npos,
+      program.errors());
+  CHECK_MESSAGE(program.errors().find("install libcurl4") != std::string::npos, program.errors());
+}
