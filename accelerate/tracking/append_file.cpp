@@ -36,10 +36,12 @@ std::string read_if_exists(const std::filesystem::path& path) {
   return bytes.str();
 }
 
-void drop_torn_line(const std::filesystem::path& path) {
+std::string drop_torn_line(const std::filesystem::path& path) {
   auto bytes = read_if_exists(path);
   auto whole = bytes.rfind('\n') + 1;  // npos + 1 is 0: not one whole line
   if (whole < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(whole)) != 0) fail_for_file(path, "repaired");
+  bytes.resize(whole);
+  return bytes;
 }
 
 }  // namespace accelerate::tracking

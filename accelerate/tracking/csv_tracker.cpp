@@ -9,8 +9,7 @@
 namespace accelerate::tracking {
 
 void CsvTracker::start() {
-  drop_torn_line(path());
-  auto records = parse_csv(read_if_exists(path()));
+  auto records = parse_csv(drop_torn_line(path()));
   columns_ = records.empty() ? std::vector<std::string>() : records.front();
   file_.emplace(path());
   if (columns_.empty()) {
