@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   bench::Arguments arguments(argc, argv);
   auto directory = arguments.text("--directory", "");
   const bool load = arguments.has("--load"), in_background = arguments.has("--async"), bare = arguments.has("--bare");
-  const int64_t times = in_background ? 1 : kTimes;
+  const int64_t times = arguments.number("--times", kTimes);
 
   accelerate::Accelerator accelerator({.cpu = true});
   auto net = make_net();

@@ -57,12 +57,26 @@ def loading_row(name, unit, value, **more):
     )
 
 
-def saving_row(name, peer_name, place, peer_options=(), our_options=(), **more):
+def waiting_row():
+    """How long the loop stands still for a save in the background, and for one that it waits for."""
+    once = ("--times", 1)
+    return Row(
+        name="wait for an asynchronous save_state",
+        peer_name="our save_state that waits, on disk",
+        unit="ms",
+        ours=lambda quick: ours("--async", *once, place=BUILD),
+        peer=lambda quick: ours(*once, place=BUILD),
+        value=milliseconds,
+        target=10,
+    )
+
+
+def saving_row(name, peer_name, place, peer_options=(), **more):
     return Row(
         name=name,
         peer_name=peer_name,
         unit="ms",
-        ours=lambda quick: ours(*our_options, place=place),
+        ours=lambda quick: ours(place=place),
         peer=lambda quick: peer(*peer_options, place=place),
         limit=lambda quick: ours("--bare", place=place),
         value=milliseconds,
@@ -74,7 +88,7 @@ CHECKPOINT_ROWS = [
     saving_row("save_state of 500 MB, in memory", "Accelerate", MEMORY, target=1),
     saving_row("save_state of 500 MB, on disk", "Accelerate, then synced", BUILD, ("--sync",), target=1),
     saving_row("save_state of 500 MB, on disk, synced", "Accelerate, never synced", BUILD),
-    saving_row("wait for an asynchronous save_state", "Accelerate", MEMORY, ("--times", 1), ("--async",), target=10),
+    waiting_row(),
     loading_row("load_state of 500 MB", "ms", milliseconds, target=2),
     loading_row("memory at most, load_state of 500 MB", "MiB", peak_mebibytes, limit=lambda quick: ours("--bare"), target=1),
 ]
