@@ -92,8 +92,12 @@ class Accelerator : public comm::PartialState {
   template <train::ModuleLike T>
   auto prepare_model(const T& model, const PrepareModelOptions& options = {});
 
+  /// What `prepare` does for a data loader. Where rank 0 reads for all, `slice_fn_for_dispatch` cuts each rank's part
+  /// out of what it sent: `[](const BatchT& round, const DispatchSlice& slice) { return part; }`. Collective.
   template <class BatchT>
-  data::PreparedDataLoader<BatchT> prepare_data_loader(const DataLoader<BatchT>& loader);
+  data::PreparedDataLoader<BatchT> prepare_data_loader(
+      const DataLoader<BatchT>& loader,
+      std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch = nullptr);
 
   // The loop
 
@@ -175,8 +179,9 @@ class Accelerator : public comm::PartialState {
 
   /// Whether a scheduler has asked a rank to end, with SIGTERM or SIGUSR1. All ranks get the same answer in the same
   /// call, and it stays true, so a loop that asks once per step can save and leave at the same step everywhere.
-  /// Collective: it sends one number, a tenth of a millisecond. From the first call on these signals no longer end the
-  /// process by themselves, unless the program has handlers of its own, which stay.
+  /// Collective: it sends one number, which costs a rank about 10 µs of computing through shared memory and 100 µs over
+  /// gloo. From the first call on these signals no longer end the process by themselves, unless the program has
+  /// handlers of its own, which stay.
   bool preemption_requested();
 
   // Tracking
@@ -416,8 +421,9 @@ auto Accelerator::prepare_model(const T& model, const PrepareModelOptions& optio
 }
 
 template <class BatchT>
-data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(const DataLoader<BatchT>& loader) {
-  auto prepared = data::prepare_data_loader(loader, prepare_options());
+data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(
+    const DataLoader<BatchT>& loader, std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch) {
+  auto prepared = data::prepare_data_loader(loader, prepare_options(), std::move(slice_fn_for_dispatch));
   loaders_.push_back(prepared.core());
   return prepared;
 }

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -60,6 +61,18 @@ constexpr bool can_be_sent() {
 template <class BatchT>
 concept Dispatchable = detail::can_be_sent<BatchT>();
 
+/// The rows of a round that a rank keeps, and which of the ranks it is.
+struct DispatchSlice {
+  int64_t begin = 0;
+  int64_t end = 0;  // one behind the last
+  int process_index = 0;
+  int num_processes = 1;
+};
+
+/// Cuts a rank's part out of what rank 0 sent to all. It is called on every rank.
+template <class BatchT>
+using SliceFunction = std::function<BatchT(const BatchT& round, const DispatchSlice& slice)>;
+
 struct DispatchOptions {
   comm::Group group;
   int64_t batches_per_round = 1;  // that rank 0 reads and joins
@@ -72,9 +85,10 @@ struct DispatchOptions {
 template <Dispatchable BatchT>
 class Dispatcher {
  public:
-  /// `batches` is read on rank 0 only.
-  Dispatcher(Stream<BatchT> batches, DispatchOptions options, std::shared_ptr<EpochEnd> end)
-      : batches_(std::move(batches)), options_(std::move(options)), end_(std::move(end)) {}
+  /// `batches` is read on rank 0 only. Without `slice` a rank keeps its rows of every tensor.
+  Dispatcher(Stream<BatchT> batches, DispatchOptions options, std::shared_ptr<EpochEnd> end,
+             SliceFunction<BatchT> slice = nullptr)
+      : batches_(std::move(batches)), options_(std::move(options)), end_(std::move(end)), slice_(std::move(slice)) {}
 
   std::optional<BatchT> next() {
     if (finished_) return std::nullopt;
@@ -93,7 +107,8 @@ class Dispatcher {
     ++num_rounds_;
     end_->last_round_size = message.num_rows;
     const int64_t part = num_rows_of(message.batch) / group.size();
-    return tensors::slice_tensors(message.batch, group.rank() * part, (group.rank() + 1) * part);
+    const DispatchSlice mine{group.rank() * part, (group.rank() + 1) * part, group.rank(), group.size()};
+    return slice_ ? slice_(message.batch, mine) : tensors::slice_tensors(message.batch, mine.begin, mine.end);
   }
 
  private:
@@ -170,6 +185,7 @@ class Dispatcher {
   Stream<BatchT> batches_;
   DispatchOptions options_;
   std::shared_ptr<EpochEnd> end_;
+  SliceFunction<BatchT> slice_;
   std::optional<BatchT> first_rows_;  // rank 0: as many as there are ranks
   int64_t num_rounds_ = 0;
   bool finished_ = false;

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "accelerate/data/data_loader.h"
@@ -64,8 +65,11 @@ class PreparedDataLoader {
   using batch_type = BatchT;
 
   /// Collective; see PreparedCore.
-  PreparedDataLoader(const DataLoader<BatchT>& loader, PrepareOptions options)
-      : reader_(loader.reader()), core_(std::make_shared<PreparedCore>(loader.core(), std::move(options))) {
+  PreparedDataLoader(const DataLoader<BatchT>& loader, PrepareOptions options,
+                     SliceFunction<BatchT> slice_fn_for_dispatch = nullptr)
+      : reader_(loader.reader()),
+        core_(std::make_shared<PreparedCore>(loader.core(), std::move(options))),
+        slice_(std::move(slice_fn_for_dispatch)) {
     if (core_->dispatches() && !Dispatchable<BatchT>) {
       fail(
           "batches of this type cannot be sent to other ranks: set dispatch_batches to false, or give the batch's "
@@ -136,7 +140,8 @@ class PreparedDataLoader {
       } else if (core_->rank() == 0) {
         batches = prefetched(reader_->jobs(std::move(start.batches)), loader);
       }
-      auto dispatcher = std::make_shared<Dispatcher<BatchT>>(std::move(batches), std::move(options), std::move(end));
+      auto dispatcher =
+          std::make_shared<Dispatcher<BatchT>>(std::move(batches), std::move(options), std::move(end), slice_);
       return [dispatcher] { return dispatcher->next(); };
     } else {
       fail("batches of this type cannot be dispatched");
@@ -145,12 +150,16 @@ class PreparedDataLoader {
 
   std::shared_ptr<Reader<BatchT>> reader_;
   std::shared_ptr<PreparedCore> core_;
+  SliceFunction<BatchT> slice_;
 };
 
-/// This rank's share of `loader`. Collective.
+/// This rank's share of `loader`. Collective. Where rank 0 reads for all, `slice_fn_for_dispatch` cuts each rank's part
+/// out of what it sent; elsewhere it is not used.
 template <class BatchT>
-PreparedDataLoader<BatchT> prepare_data_loader(const DataLoader<BatchT>& loader, PrepareOptions options = {}) {
-  return PreparedDataLoader<BatchT>(loader, std::move(options));
+PreparedDataLoader<BatchT> prepare_data_loader(
+    const DataLoader<BatchT>& loader, PrepareOptions options = {},
+    std::type_identity_t<SliceFunction<BatchT>> slice_fn_for_dispatch = nullptr) {
+  return PreparedDataLoader<BatchT>(loader, std::move(options), std::move(slice_fn_for_dispatch));
 }
 
 /// A loader like this one whose next epoch begins after `num_batches` batches; later ones are whole.
@@ -165,6 +174,7 @@ PreparedDataLoader<BatchT> skip_first_batches(const PreparedDataLoader<BatchT>& 
 }  // namespace accelerate::data
 
 namespace accelerate {
+using data::DispatchSlice;
 using data::prepare_data_loader;
 using data::PreparedDataLoader;
 }  // namespace accelerate

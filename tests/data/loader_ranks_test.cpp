@@ -142,6 +142,22 @@ TEST_CASE("batches that cannot be joined are an error on every rank that says wh
   });
 }
 
+TEST_CASE("a function may cut the parts of ranks out of what rank 0 sends") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    auto every_other_row = [](const torch::Tensor& round, const DispatchSlice& slice) {
+      CHECK(slice.begin == slice.process_index * round.size(0) / 2);
+      CHECK(slice.end - slice.begin == round.size(0) / slice.num_processes);
+      return round.slice(0, slice.process_index, round.size(0), slice.num_processes);
+    };
+    auto loader = prepare_data_loader(DataLoader(numbers(10), {.batch_size = 2}),
+                                      {.group = group, .configuration = {.dispatch_batches = true}}, every_other_row);
+    // The third round has two rows, one for each rank.
+    auto expected = group.rank() == 0 ? Batches{{0, 2}, {4, 6}, {8}} : Batches{{1, 3}, {5, 7}, {9}};
+    CHECK(walk(loader) == expected);
+    CHECK(walk(skip_first_batches(loader, 2)) == Batches(expected.begin() + 2, expected.end()));
+  });
+}
+
 TEST_CASE("dispatched loaders skip, leave early and resume like any other") {
   tests::run_ranks(2, [&](comm::Group& group) {
     auto make_loader = [&] {
