@@ -42,12 +42,6 @@ int64_t choose_accumulation_steps(const AcceleratorOptions& options) {
   return environment_integer({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS"}).value_or(1);
 }
 
-std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
-  std::vector<NamedTensor> list;
-  for (const auto& item : tensors) list.push_back({item.key(), item.value()});
-  return list;
-}
-
 bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor>& parameters) {
   for (const auto& group : optimizer.param_groups()) {
     for (const auto& held : group.params()) {
@@ -111,7 +105,7 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
 
   std::shared_ptr<parallel::Replicas> replicas;
   if (!evaluation_mode) {
-    replicas = std::make_shared<parallel::Replicas>(named(module->named_parameters()), named(module->named_buffers()),
+    replicas = std::make_shared<parallel::Replicas>(parallel::parameters_of(*module), parallel::buffers_of(*module),
                                                     group(), options_.distributed_data_parallel);
   }
   models_.push_back(std::make_shared<train::PreparedModel>(

@@ -57,6 +57,7 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::broadcast(Tensors& tensors, co
 }
 
 void SharedMemoryBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
+  if (tensor.is_sparse()) return add_up_sparse(tensor, options);
   InOrder real(as_real(tensor, options.reduceOp));
   auto array = real.array();
   collective(options.timeout, [&](shm::Channel& channel) {

@@ -19,8 +19,8 @@
 namespace accelerate::comm {
 
 /// A collective is done when its call returns, so its Work is complete. A send is done when its message is copied; a
-/// receive waits in Work::wait. Reductions add up in rank order, with the same bits on every rank and in every run;
-/// float16 and bfloat16 in float32. Throws shared_memory::PeerError when a rank is gone or does not come.
+/// receive waits in Work::wait. Reductions add up in rank order, with the same bits in every run; float16 and bfloat16
+/// in float32, sparse tensors too. Throws shared_memory::PeerError when a rank is gone or does not come.
 class SharedMemoryBackend : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -91,6 +91,8 @@ class SharedMemoryBackend : public c10d::Backend {
   void collective(std::chrono::milliseconds timeout, Run run);
   void reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options);
   std::byte* scratch(size_t bytes);
+  void add_up_sparse(at::Tensor& tensor, const c10d::AllreduceOptions& options);
+  at::Tensor gathered(at::Tensor tensor, std::chrono::milliseconds timeout);
   WorkPtr start_receive(Tensors& tensors, int from, int tag);
   bool finish_receive(Receive& wanted, bool wait);
 

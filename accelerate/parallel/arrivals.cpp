@@ -51,10 +51,11 @@ std::vector<std::string> Arrivals::missing() const {
 
 void Arrivals::note(size_t index) {
   if (!listening_ || arrived_[index]) return;
-  const auto& [name, parameter] = parameters_[index];
-  if (parameter.grad().defined() && parameter.grad().is_sparse()) {
-    fail("parameter '", name, "' has a sparse gradient, which is not averaged over ranks; build its Embedding with",
-         " sparse(false)");
+  const auto& [name, parameter, sparse] = parameters_[index];
+  if (parameter.grad().defined() && parameter.grad().is_sparse() != sparse) {
+    fail("parameter '", name, "' has a ",
+         sparse ? "dense gradient; another layer uses it too, so build its Embedding with sparse(false)"
+                : "sparse gradient; ranks expect that of torch::nn::Embedding and EmbeddingBag with sparse(true) only");
   }
   arrived_[index] = true;
   if (count_++ == 0) on_first_();

@@ -26,21 +26,27 @@ std::vector<at::Tensor> tensors_of(const std::vector<NamedTensor>& parameters) {
   return tensors;
 }
 
+std::vector<bool> sparse_of(const std::vector<NamedTensor>& parameters) {
+  std::vector<bool> sparse;
+  for (const auto& parameter : parameters) sparse.push_back(parameter.sparse_gradient);
+  return sparse;
+}
+
 std::unordered_map<size_t, std::string> names_of(const std::vector<NamedTensor>& parameters) {
   std::unordered_map<size_t, std::string> names;
   for (const auto& parameter : parameters) names.emplace(names.size(), parameter.name);
   return names;
 }
 
-std::vector<std::vector<size_t>> assign_buckets(const std::vector<at::Tensor>& parameters,
+std::vector<std::vector<size_t>> assign_buckets(const std::vector<NamedTensor>& parameters,
                                                 const DistributedDataParallelKwargs& kwargs) {
   // Last layer first: its gradient is ready first, so its reduction overlaps the rest of backward.
-  std::vector<at::Tensor> backwards(parameters.rbegin(), parameters.rend());
+  std::vector<NamedTensor> backwards(parameters.rbegin(), parameters.rend());
   std::vector<int64_t> indices(parameters.size());
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(indices.size() - 1 - i);
   std::vector<size_t> limits{static_cast<size_t>(first_cap_bytes(kwargs)), static_cast<size_t>(cap_bytes(kwargs))};
-  std::vector<bool> sparse(parameters.size(), false);
-  return std::get<0>(c10d::compute_bucket_assignment_by_size(backwards, limits, sparse, indices));
+  return std::get<0>(
+      c10d::compute_bucket_assignment_by_size(tensors_of(backwards), limits, sparse_of(backwards), indices));
 }
 
 /// Sends gradients as bfloat16: half the bytes, the range of float32.
@@ -61,9 +67,9 @@ class Bf16Hook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::Proc
 GradientReducer::GradientReducer(const std::vector<NamedTensor>& parameters,
                                  const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
                                  const DistributedDataParallelKwargs& kwargs)
-    : Reducer(tensors_of(parameters), assign_buckets(tensors_of(parameters), kwargs), process_group,
-              std::vector<bool>(parameters.size(), false), cap_bytes(kwargs), kwargs.find_unused_parameters,
-              kwargs.gradient_as_bucket_view.value(), names_of(parameters), first_cap_bytes(kwargs),
+    : Reducer(tensors_of(parameters), assign_buckets(parameters, kwargs), process_group, sparse_of(parameters),
+              cap_bytes(kwargs), kwargs.find_unused_parameters, kwargs.gradient_as_bucket_view.value(),
+              names_of(parameters), first_cap_bytes(kwargs),
               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/{}),
       kwargs_(kwargs) {
   make_views_plain();
@@ -81,6 +87,7 @@ void GradientReducer::rebuild_buckets() {
 void GradientReducer::make_views_plain() {
   if (!*kwargs_.gradient_as_bucket_view) return;
   for (auto& bucket : buckets_) {
+    if (bucket.expect_sparse_gradient) continue;
     for (size_t i = 0; i < bucket.variables.size(); ++i) {
       auto& view = bucket.bucket_views_in[i];
       bool in_place = bucket.bucket_views_out[i].is_alias_of(view);
@@ -125,7 +132,25 @@ void GradientReducer::fill(Bucket& bucket) {
   if (kwargs_.comm_hook == CommHook::No) bucket.gradients.mul_(1.0 / process_group_->getSize());
 }
 
+/// A bucket of one parameter, whose gradient is as large as the rows it touched; without one it has none.
+void GradientReducer::fill_sparse(Bucket& bucket, bool contribute) {
+  const auto& parameter = bucket.variables[0];
+  const auto& gradient = parameter.grad();
+  if (contribute && gradient.defined()) {
+    bucket.gradients = kwargs_.comm_hook == CommHook::No ? gradient.div(process_group_->getSize()) : gradient.clone();
+  } else {
+    auto rows = parameter.detach().narrow(0, 0, 0);
+    auto places = at::empty({1, 0}, parameter.options().dtype(at::kLong));
+    bucket.gradients =
+        at::_sparse_coo_tensor_unsafe(places, rows, parameter.sizes(), rows.options().layout(at::kSparse));
+  }
+}
+
 void GradientReducer::spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used) {
+  if (bucket.expect_sparse_gradient) {
+    bucket.variables[0].mutable_grad() = reduced;
+    return;
+  }
   if (!reduced.is_alias_of(bucket.gradients)) bucket.gradients.copy_(reduced);
   for (size_t i = 0; i < bucket.variables.size(); ++i) {
     if (used.defined() && used[static_cast<int64_t>(bucket.variable_indices[i])].item<int>() == 0) continue;
@@ -154,10 +179,16 @@ at::Tensor GradientReducer::used_anywhere(bool contribute) {
 void GradientReducer::reduce_now(bool contribute) {
   at::NoGradGuard no_grad;
   auto used = used_anywhere(contribute);
+  for (auto& bucket : buckets_) {
+    if (bucket.expect_sparse_gradient) {
+      fill_sparse(bucket, contribute);
+    } else if (contribute) {
+      fill(bucket);
+    }
+  }
   auto buckets = get_grad_buckets(/*return_zero_tensors=*/!contribute);
   std::vector<c10::intrusive_ptr<c10::ivalue::Future>> reductions;
   for (size_t i = 0; i < buckets.size(); ++i) {
-    if (contribute) fill(buckets_[i]);
     reductions.push_back(run_comm_hook(buckets[i]));
   }
   for (size_t i = 0; i < buckets.size(); ++i) {
@@ -171,7 +202,9 @@ void GradientReducer::reduce_now(bool contribute) {
 
 std::vector<size_t> GradientReducer::bucket_bytes() const {
   std::vector<size_t> sizes;
-  for (const auto& bucket : buckets_) sizes.push_back(bucket.gradients.nbytes());
+  for (const auto& bucket : buckets_) {
+    if (!bucket.expect_sparse_gradient) sizes.push_back(bucket.gradients.nbytes());
+  }
   return sizes;
 }
 

@@ -34,11 +34,13 @@ class GradientReducer : public c10d::Reducer {
   /// with zeros and keeps its own gradients. Collective.
   void reduce_now(bool contribute);
 
+  /// Sizes of the buckets with dense gradients.
   std::vector<size_t> bucket_bytes() const;
 
  private:
   void make_views_plain();
   void fill(Bucket& bucket);
+  void fill_sparse(Bucket& bucket, bool contribute);
   void spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used);
   at::Tensor used_anywhere(bool contribute);
 

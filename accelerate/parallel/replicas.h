@@ -61,8 +61,8 @@ class Replicas {
   /// one.
   void after_backward();
 
-  /// Sizes of the buckets in the order they are reduced; empty when there is nothing to reduce. They change once, after
-  /// the first backward, to the order in which gradients come. Not collective.
+  /// Sizes of the buckets of dense gradients in the order they are reduced; empty when there are none. They change
+  /// once, after the first backward, to the order in which gradients come. Not collective.
   std::vector<size_t> bucket_bytes() const;
 
  private:

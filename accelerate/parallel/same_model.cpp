@@ -34,7 +34,8 @@ std::vector<std::string> describe_model(const std::vector<NamedTensor>& paramete
                                         const std::vector<NamedTensor>& buffers) {
   std::vector<std::string> lines;
   for (const auto& parameter : parameters) {
-    lines.push_back(describe("parameter", parameter) + (parameter.tensor.requires_grad() ? "" : " frozen"));
+    lines.push_back(describe("parameter", parameter) + (parameter.tensor.requires_grad() ? "" : " frozen") +
+                    (parameter.sparse_gradient ? " with sparse gradients" : ""));
   }
   for (const auto& buffer : buffers) lines.push_back(describe("buffer", buffer));
   return lines;

@@ -147,3 +147,17 @@ TEST_CASE("an exception leaves the scope without waiting") {
   });
   CHECK(peers == doctest::Contains("no such file"));
 }
+
+TEST_CASE("a rank that has no batch any more adds nothing to sparse gradients") {
+  run_ranks(2, [](Group& group) {
+    torch::nn::Embedding table(torch::nn::EmbeddingOptions(4, 2).sparse(true));
+    auto replicas = replicate(*table, group);
+    Join join({replicas}, group);
+    for (int batch = 0; batch < 2 - group.rank(); ++batch) {
+      synced_backward(table(torch::tensor({group.rank()})).sum(), {replicas});
+      auto expected = torch::tensor({0.5f, batch == 0 ? 0.5f : 0.f, 0.f, 0.f});
+      CHECK(table->weight.grad().to_dense().select(1, 0).equal(expected));
+      zero_grad(*table);
+    }
+  });
+}

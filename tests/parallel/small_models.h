@@ -52,21 +52,10 @@ struct Weight : torch::nn::Module {
   torch::Tensor w;
 };
 
-inline std::vector<parallel::NamedTensor> parameters_of(const torch::nn::Module& module) {
-  std::vector<parallel::NamedTensor> tensors;
-  for (const auto& item : module.named_parameters()) tensors.push_back({item.key(), item.value()});
-  return tensors;
-}
-
-inline std::vector<parallel::NamedTensor> buffers_of(const torch::nn::Module& module) {
-  std::vector<parallel::NamedTensor> tensors;
-  for (const auto& item : module.named_buffers()) tensors.push_back({item.key(), item.value()});
-  return tensors;
-}
-
 inline std::shared_ptr<parallel::Replicas> replicate(const torch::nn::Module& module, const comm::Group& group,
                                                      parallel::DistributedDataParallelKwargs kwargs = {}) {
-  return std::make_shared<parallel::Replicas>(parameters_of(module), buffers_of(module), group, kwargs);
+  return std::make_shared<parallel::Replicas>(parallel::parameters_of(module), parallel::buffers_of(module), group,
+                                              kwargs);
 }
 
 /// A backward that averages gradients, with all models of the loop armed.
