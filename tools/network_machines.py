@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 
@@ -48,6 +49,14 @@ def can_be_made():
     return made
 
 
+def _remove_leftovers():
+    """Removes the namespaces of runs that were killed: their names begin with the process that made them."""
+    listing = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True)
+    for name, maker in re.findall(r"^(acc(\d+)n\S+)", listing.stdout, re.MULTILINE):
+        if not os.path.exists(f"/proc/{maker}"):
+            subprocess.run(["ip", "netns", "del", name])
+
+
 @contextlib.contextmanager
 def machines(count, rate=None):
     """The names of `count` machines on one network; what each sends is limited to `rate` ("200mbit"). They are gone
@@ -57,6 +66,7 @@ def machines(count, rate=None):
     mark = f"acc{os.getpid()}n{_num_networks}"
     names = [f"{mark}m{machine}" for machine in range(count)]
     switch = f"{mark}s"
+    _remove_leftovers()
     try:
         _run("ip", "netns", "add", switch)
         _run("ip", "-n", switch, "link", "add", "bridge", "type", "bridge")
