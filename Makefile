@@ -9,7 +9,7 @@ BUILD := build
 
 .DEFAULT_GOAL := help
 .PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo demo-quick bench \
-        fuzz notebook notebook-build notebook-test install docs format lint clean
+        fuzz notebook notebook-build notebook-test notebook-bench install docs format lint clean
 
 help:
 	@echo 'make build             set up and build: programs in build/bin, libraries in build/lib'
@@ -19,6 +19,7 @@ help:
 	@echo 'make demo-quick        the same with text messages, in about a minute'
 	@echo 'make notebook          open the tutorial in JupyterLab, with C++ cells'
 	@echo 'make notebook-test     run the notebooks and the tests of their kernel'
+	@echo 'make notebook-bench    measure how fast cells and launches are, beside clang-repl and Python'
 	@echo 'make bench             measure against the Python stack; also writes build/bench.json'
 	@echo 'make fuzz              look for files that break a reader, FUZZ_SECONDS=60 for each kind'
 	@echo 'make install PREFIX=…  install the library, its headers and the accelerate command'
@@ -77,15 +78,20 @@ notebook-build: setup-torch setup-assets
 	@$(MAKE) --no-print-directory configure CMAKE_ARGS="-DACCELERATE_NOTEBOOK=ON $(CMAKE_ARGS)"
 	@cmake --build $(BUILD) --parallel $(JOBS) --target accelerate_cells accelerate_kernel accelerate_command
 
-# The kernel is made known to the Jupyter of .venv only.
+# The kernel is made known to the Jupyter of .venv only. Root has to tell Jupyter that this is wanted.
+NOTEBOOK_FLAGS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 notebook: notebook-build
 	@$(BUILD)/bin/accelerate notebook install --prefix .venv
-	.venv/bin/jupyter lab examples/notebooks/fine_tune.ipynb
+	.venv/bin/jupyter lab $(NOTEBOOK_FLAGS) examples/notebooks/fine_tune.ipynb
 
 notebook-test: notebook-build
 	@$(if $(ACCELERATE_TEST_FULL),tools/setup.sh browser)
 	@cmake --build $(BUILD) --parallel $(JOBS) --target notebook_test
 	@ctest --test-dir $(BUILD) --output-on-failure -R '^notebook_' $(if $(ACCELERATE_TEST_FULL),,-LE '^full$$')
+
+notebook-bench: notebook-build setup-oracle
+	@$(BUILD)/bin/accelerate notebook install --prefix $(BUILD)/notebook
+	.venv/bin/python benchmarks/notebook.py
 
 install: build
 	@cmake --install $(BUILD) --prefix $(abspath $(PREFIX)) >$(BUILD)/install.log

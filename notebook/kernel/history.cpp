@@ -9,6 +9,8 @@ namespace accelerate::notebook {
 
 namespace {
 
+constexpr int kSession = 0;
+
 /// The last `count` entries of a list as a reply; all of them when the request had no count.
 nlohmann::json last_ones(const nlohmann::json::array_t& entries, int count) {
   auto kept = count > 0 ? std::min(entries.size(), static_cast<size_t>(count)) : entries.size();
@@ -19,15 +21,16 @@ nlohmann::json last_ones(const nlohmann::json::array_t& entries, int count) {
 /// In the form of the protocol: session, number, and the cell alone or with its output.
 template <class Cell>
 nlohmann::json entry(const Cell& cell, bool output) {
-  auto list = nlohmann::json::array({cell.session, cell.number, cell.input});
+  auto list = nlohmann::json::array({kSession, cell.number, cell.input});
   if (output) list[2] = nlohmann::json::array({cell.input, cell.output});
   return list;
 }
 
 }  // namespace
 
-void History::store_inputs_impl(int session, int number, const std::string& input, const std::string& output) {
-  cells_.push_back({session, number, input, output});
+// xeus 2.4 says 1 for every line.
+void History::store_inputs_impl(int /*session*/, int /*line*/, const std::string& input, const std::string& output) {
+  cells_.push_back({static_cast<int>(cells_.size()) + 1, input, output});
 }
 
 History::json History::get_tail_impl(int count, bool /*raw*/, bool output) const {
@@ -39,7 +42,7 @@ History::json History::get_tail_impl(int count, bool /*raw*/, bool output) const
 History::json History::get_range_impl(int session, int start, int stop, bool /*raw*/, bool output) const {
   json::array_t entries;
   for (const auto& cell : cells_) {
-    bool inside = cell.session == session && start <= cell.number && cell.number < stop;
+    bool inside = session == kSession && start <= cell.number && cell.number < stop;
     if (inside) entries.push_back(entry(cell, output));
   }
   return last_ones(entries, 0);
