@@ -7,12 +7,14 @@
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/ExternalASTSource.h>
+#include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/FileManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Interpreter/Interpreter.h>
 #include <clang/Interpreter/PartialTranslationUnit.h>
 #include <clang/Lex/HeaderSearch.h>
 #include <clang/Lex/Preprocessor.h>
+#include <llvm/ADT/SmallString.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/TargetSelect.h>
 #include <nlohmann/json.hpp>
@@ -33,6 +35,18 @@ T taken(llvm::Expected<T> result) {
   return std::move(*result);
 }
 
+/// Ends a start that fails, as with a precompiled header that is older than its sources. clang would go on with half of
+/// what it needs, and crash.
+class StartProblems : public clang::DiagnosticConsumer {
+ public:
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    if (level < clang::DiagnosticsEngine::Error) return;
+    llvm::SmallString<200> message;
+    info.FormatDiagnostic(message);
+    fail("the interpreter does not start: ", message.str().str());
+  }
+};
+
 std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& flags) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -41,7 +55,9 @@ std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& 
   for (const auto& flag : flags) words.push_back(flag.c_str());
   clang::IncrementalCompilerBuilder builder;
   builder.SetCompilerArgs(words);
-  return taken(clang::Interpreter::create(taken(builder.CreateCpp())));
+  auto compiler = taken(builder.CreateCpp());
+  compiler->getDiagnostics().setClient(new StartProblems, /*ShouldOwnClient=*/true);
+  return taken(clang::Interpreter::create(std::move(compiler)));
 }
 
 void check_symbols(const clang::Interpreter& engine, const llvm::Module& code, std::set<std::string>& defined) {

@@ -35,8 +35,11 @@ class Outcome:
 class Kernel:
     """Starts a kernel; `run` runs a cell. For a with statement."""
 
+    def __init__(self, name=KERNEL):
+        self.name = name
+
     def __enter__(self):
-        self.manager, self.client = start_new_kernel(kernel_name=KERNEL, startup_timeout=120)
+        self.manager, self.client = start_new_kernel(kernel_name=self.name, startup_timeout=120)
         return self
 
     def __exit__(self, *_):

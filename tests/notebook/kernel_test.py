@@ -1,10 +1,14 @@
 """What a person at a notebook does, done to the kernel."""
 
+import json
+import os
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
-from kernel_client import Kernel
+from jupyter_client.kernelspec import get_kernel_spec
+from kernel_client import KERNEL, Kernel
 
 
 class KernelTest(unittest.TestCase):
@@ -281,6 +285,20 @@ class Accidents(KernelTest):
     def test_a_cell_that_ends_the_process_does_not_end_the_notebook(self):
         self.assertIn("exit code 3", self.fails("_exit(3);").error)
         self.assertEqual(self.value("4 + 4"), "8")
+
+
+class Start(unittest.TestCase):
+    def test_headers_that_were_compiled_otherwise_are_told_with_the_remedy(self):
+        content = get_kernel_spec(KERNEL).to_dict()
+        content["argv"] = [word.replace("-std=c++20", "-std=c++17") for word in content["argv"]]
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, JUPYTER_PATH=folder):
+            file = pathlib.Path(folder, "kernels", "older", "kernel.json")
+            file.parent.mkdir(parents=True)
+            file.write_text(json.dumps(content))
+            with Kernel("older") as kernel:
+                outcome = kernel.run("1")
+        self.assertIn("`accelerate notebook install` makes it anew", outcome.error)
+        self.assertIn("the interpreter does not start: C++20 was enabled", outcome.traceback)
 
 
 if __name__ == "__main__":
