@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "notebook/worker/diagnostics.h"
+#include "notebook/worker/interrupts.h"
 #include "notebook/worker/precompiled_declarations.h"
 #include "notebook/worker/process_copy.h"
 #include "notebook/worker/redefinition.h"
@@ -85,6 +86,7 @@ void Interpreter::run(const std::vector<Unit>& units) {
   for (const auto& unit : units) {
     auto& parsed = parse(unit);
     std::cerr << diagnostics_->take().text;
+    if (was_interrupted()) throw Interrupted("interrupted before the cell began");
     if (!parsed.TheModule) continue;
     if (auto error = engine_->Execute(parsed)) fail("the code cannot be run: ", llvm::toString(std::move(error)));
   }

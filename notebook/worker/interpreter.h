@@ -28,6 +28,12 @@ class CompileError : public Error {
   std::string report_;
 };
 
+/// The user has stopped a cell before it ran.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 class CellDiagnostics;
 
 class Interpreter {
@@ -37,8 +43,8 @@ class Interpreter {
   explicit Interpreter(const std::vector<std::string>& flags);
   ~Interpreter();
 
-  /// Compiles and runs units. Warnings go to standard error. Throws CompileError, before anything has run, and whatever
-  /// the code throws.
+  /// Compiles and runs units. Warnings go to standard error. Throws CompileError, before anything has run, Interrupted,
+  /// and whatever the code throws.
   void run(const std::vector<Unit>& units);
 
   /// Compiles a unit without running it. Throws CompileError; what the unit has used until then may not be usable any

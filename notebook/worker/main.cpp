@@ -16,6 +16,7 @@
 #include "notebook/protocol/frames.h"
 #include "notebook/runtime/messages.h"
 #include "notebook/worker/interpreter.h"
+#include "notebook/worker/interrupts.h"
 #include "notebook/worker/run_cell.h"
 #include "notebook/worker/standard_input.h"
 #include "notebook/worker/suggestions.h"
@@ -84,12 +85,7 @@ class Worker {
 int main(int argc, char** argv) {
   using namespace accelerate::notebook;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The launcher of ranks notices interrupts while it runs and leaves them alone where they are ignored, hence a
-  // handler.
-  struct sigaction action{};
-  action.sa_handler = [](int) {};
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
+  note_interrupts();
   if (argc < 3) {
     std::cerr << "accelerate-cells is started by the notebook's kernel\n";
     return 2;

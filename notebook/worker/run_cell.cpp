@@ -16,6 +16,7 @@
 #include "notebook/runtime/messages.h"
 #include "notebook/runtime/timing.h"
 #include "notebook/runtime/type_text.h"
+#include "notebook/worker/interrupts.h"
 
 namespace accelerate::notebook {
 
@@ -110,9 +111,12 @@ json thrown(const std::string& name, const std::string& value, const std::string
 
 json run_cell(Interpreter& interpreter, const std::string& cell, int number) {
   running_line = 0;
+  forget_interrupts();
   try {
     for (const auto& part : parts_of(cell)) run_part(interpreter, part, number);
     return {{"status", "ok"}};
+  } catch (const Interrupted& problem) {
+    return error("KeyboardInterrupt", problem.what(), {std::string("KeyboardInterrupt: ") + problem.what()});
   } catch (const CompileError& problem) {
     return error("CompileError", problem.what(), {problem.report()});
   } catch (const std::exception& problem) {

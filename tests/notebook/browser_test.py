@@ -16,6 +16,7 @@ from kernel_client import KERNEL
 
 PICTURE = sys.argv.pop()
 EDITORS = "Array.from(document.querySelectorAll('.jp-Notebook .cm-content'))"
+KERNEL_IS_IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
 OUTPUT = "Array.from(document.querySelectorAll('.jp-OutputArea-output')).map(e => e.innerText).join('|')"
 PERCENTAGE = f"({OUTPUT}.match(/\\d+%/g) || []).pop()"
 
@@ -39,7 +40,7 @@ class Lab:
             {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": spec}, "cells": [cell]}))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
-             "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url=None",
+             "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True",
              "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", f"--notebook-dir={self.folder.name}"],
             stderr=subprocess.PIPE, text=True)
         port = next(found[1] for line in self.process.stderr if (found := re.search(r"http://127\.0\.0\.1:(\d+)/lab", line)))
@@ -57,8 +58,8 @@ class BrowserTest(unittest.TestCase):
         lab = self.enterContext(Lab())
         self.browser = self.enterContext(Browser())
         self.browser.open(lab.address)
-        self.browser.wait_for(f"{EDITORS}.length > 0")
         self.addCleanup(self.browser.save_picture, PICTURE)
+        self.browser.wait_for(f"{EDITORS}.length > 0 && {KERNEL_IS_IDLE}")
 
     def run_cell(self, code):
         """Types the code into the last cell and runs it; JupyterLab opens another one below."""
