@@ -21,7 +21,7 @@ namespace accelerate::notebook {
 namespace {
 
 constexpr auto kGrace = std::chrono::seconds(4);  // longer than notebook_launcher gives its ranks
-constexpr unsigned short kColumns = 100;
+constexpr unsigned short kColumns = 80;           // what a window of 1200 pixels shows in one line
 
 struct Pipe {
   int read_end = -1;
