@@ -41,12 +41,12 @@ std::unordered_map<size_t, std::string> names_of(const std::vector<NamedTensor>&
 std::vector<std::vector<size_t>> assign_buckets(const std::vector<NamedTensor>& parameters,
                                                 const DistributedDataParallelKwargs& kwargs) {
   // Last layer first: its gradient is ready first, so its reduction overlaps the rest of backward.
-  std::vector<NamedTensor> backwards(parameters.rbegin(), parameters.rend());
+  auto backwards = tensors_of({parameters.rbegin(), parameters.rend()});
   std::vector<int64_t> indices(parameters.size());
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(indices.size() - 1 - i);
   std::vector<size_t> limits{static_cast<size_t>(first_cap_bytes(kwargs)), static_cast<size_t>(cap_bytes(kwargs))};
-  return std::get<0>(
-      c10d::compute_bucket_assignment_by_size(tensors_of(backwards), limits, sparse_of(backwards), indices));
+  // What is sparse is asked by these indices, so in the order of the parameters.
+  return std::get<0>(c10d::compute_bucket_assignment_by_size(backwards, limits, sparse_of(parameters), indices));
 }
 
 /// Sends gradients as bfloat16: half the bytes, the range of float32.
