@@ -243,6 +243,17 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
   return done(outputs);
 }
 
+SharedMemoryBackend::WorkPtr SharedMemoryBackend::exchange_shares(const TensorLists& shares) {
+  std::vector<shm::Pieces> pieces;
+  for (const auto& parts : shares) {
+    auto& of_rank = pieces.emplace_back();
+    for (const auto& part : parts)
+      of_rank.emplace_back(static_cast<std::byte*>(part.mutable_data_ptr()), part.nbytes());
+  }
+  collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) { shm::exchange_shares(channel, pieces); });
+  return done({});
+}
+
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::barrier(const c10d::BarrierOptions& options) {
   collective(options.timeout, [](shm::Channel& channel) { shm::barrier(channel); });
   return done({});

@@ -64,6 +64,9 @@ class SharedMemoryBackend : public c10d::Backend {
                         std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
 
+  /// See comm::exchange_shares, which c10d does not have.
+  WorkPtr exchange_shares(const TensorLists& shares);
+
   WorkPtr send(Tensors& tensors, int to, int tag) override;
   WorkPtr recv(Tensors& tensors, int from, int tag) override;
   WorkPtr recvAnysource(Tensors& tensors, int tag) override;

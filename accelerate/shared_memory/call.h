@@ -18,6 +18,7 @@ enum class Operation : uint8_t {
   Gather,
   Scatter,
   AllToAll,
+  Exchange,
 };
 
 /// Other stands for types that are moved but not reduced; it is counted in bytes.
