@@ -50,6 +50,7 @@ std::vector<std::string> Arrivals::missing() const {
 }
 
 void Arrivals::note(size_t index) {
+  any_unheard_ |= !listening_;
   if (!listening_ || arrived_[index]) return;
   const auto& [name, parameter, sparse] = parameters_[index];
   if (parameter.grad().defined() && parameter.grad().is_sparse() != sparse) {

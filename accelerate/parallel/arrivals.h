@@ -27,6 +27,11 @@ class Arrivals {
   bool listening() const { return listening_; }
 
   size_t count() const { return count_; }
+
+  /// Whether a gradient came while nobody listened, since forget_unheard().
+  bool any_unheard() const { return any_unheard_; }
+  void forget_unheard() { any_unheard_ = false; }
+
   std::vector<std::string> missing() const;
 
  private:
@@ -39,6 +44,7 @@ class Arrivals {
   std::vector<bool> arrived_;
   size_t count_ = 0;
   bool listening_ = false;
+  bool any_unheard_ = false;
 };
 
 }  // namespace accelerate::parallel

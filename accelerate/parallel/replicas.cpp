@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <unordered_set>
 
 #include <torch/torch.h>
 #include <torch/csrc/distributed/c10d/logger.hpp>
@@ -55,7 +56,10 @@ class Replicas::Impl {
     auto trainable = without_frozen(parameters_);
     if (trainable.empty()) return;
     num_trainable_ = trainable.size();
-    for (const auto& parameter : trainable) gradient_bytes_ += static_cast<int64_t>(parameter.tensor.nbytes());
+    for (const auto& [name, parameter, sparse] : trainable) {
+      gradient_bytes_ += static_cast<int64_t>(parameter.nbytes());
+      if (!sparse) dense_.insert(parameter.unsafeGetTensorImpl());
+    }
     // Before the Reducer, so that a gradient it cannot take is refused first.
     arrivals_.emplace(trainable, [this] { on_first_gradient(); });
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
@@ -104,6 +108,7 @@ class Replicas::Impl {
       reducer_->abandon();
       fail_unused();
     }
+    arrivals_->forget_unheard();  // it was averaged with the rest
   }
 
   void enter(Join* join, int index) {
@@ -121,6 +126,10 @@ class Replicas::Impl {
     copy_from(rank, {&parameters_, &buffers_});
     buffers_stale_ = false;
   }
+
+  bool averages(const at::Tensor& parameter) const { return dense_.contains(parameter.unsafeGetTensorImpl()); }
+  bool gradients_are_local() const { return arrivals_ && arrivals_->any_unheard(); }
+  const comm::Group& group() const { return group_; }
 
   std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
 
@@ -174,6 +183,7 @@ class Replicas::Impl {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
   size_t num_trainable_ = 0;
+  std::unordered_set<const at::TensorImpl*> dense_;  // the trainable parameters with dense gradients
   int64_t gradient_bytes_ = 0;
   std::optional<Arrivals> arrivals_;
   std::shared_ptr<GradientReducer> reducer_;
@@ -196,6 +206,9 @@ Replicas::~Replicas() = default;
 void Replicas::before_forward(bool training) { impl_->before_forward(training); }
 void Replicas::arm(const at::Tensor& loss) { impl_->arm(loss); }
 void Replicas::after_backward() { impl_->after_backward(); }
+bool Replicas::averages(const at::Tensor& parameter) const { return impl_->averages(parameter); }
+bool Replicas::gradients_are_local() const { return impl_->gradients_are_local(); }
+const comm::Group& Replicas::group() const { return impl_->group(); }
 std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
 void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }
 void Replicas::shadow_gradients() { impl_->shadow_gradients(); }

@@ -61,6 +61,14 @@ class Replicas {
   /// one.
   void after_backward();
 
+  /// Whether the gradient of `parameter` is dense and averaged over the ranks. Not collective.
+  bool averages(const at::Tensor& parameter) const;
+
+  /// Whether gradients have come that were not averaged yet: from a backward that was not armed. Not collective.
+  bool gradients_are_local() const;
+
+  const comm::Group& group() const;
+
   /// Sizes of the buckets of dense gradients in the order they are reduced; empty when there are none. They change
   /// once, after the first backward, to the order in which gradients come. Not collective.
   std::vector<size_t> bucket_bytes() const;
