@@ -88,6 +88,20 @@ void print_variables() {
   for (const auto& line : lines) std::cout << "\t- " << line << "\n";
 }
 
+/// What `accelerate launch` would give to each process.
+void print_shares(const config::LaunchConfig& config) {
+  const auto machines = std::max<int64_t>(1, config.num_machines.value_or(1));
+  const auto processes = std::max<int64_t>(1, config.num_processes.value_or(1) / machines);
+  const int usable = std::min(physical_cores(), available_cores());
+  const auto threads = environment_integer({"OMP_NUM_THREADS"}).value_or(std::max<int64_t>(1, usable / processes));
+  const bool own = config.enable_cpu_affinity.value_or(environment_flag("ACCELERATE_CPU_AFFINITY", false));
+  std::cout << "- Processes on this machine: " << processes << ", threads of each: " << threads << ", cores of each: "
+            << (own ? std::to_string(cores_of_process(allowed_cores(), 0, static_cast<int>(processes)).size()) +
+                          " of its own"
+                    : "any")
+            << "\n";
+}
+
 void print_machine() {
   std::cout << "- `Accelerate` version: " << kVersion << " (C++)\n"
             << "- Platform: " << platform_name() << "\n"
@@ -118,6 +132,7 @@ int env_command(const std::vector<std::string>& arguments) {
   auto config = there ? config::read_launch_config(file) : config::LaunchConfig{};
   std::cout << "\nPlease paste what follows into your issue:\n\n";
   print_machine();
+  print_shares(config);
   print_variables();
   std::cout << (config_file.empty() ? "- `Accelerate` default config:\n" : "- `Accelerate` config passed:\n");
   if (!there) std::cout << "\tNot found\n";

@@ -23,12 +23,6 @@ std::string read_text(const std::filesystem::path& path) {
 
 int logical_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-int affinity_cores() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return logical_cores();
-  return std::max(1, CPU_COUNT(&allowed));
-}
-
 /// The group of this process: the line "0::/path" of version 2, or the one of the cpu controller of version 1.
 std::string own_control_group() {
   std::istringstream lines(read_text("/proc/self/cgroup"));
@@ -90,6 +84,30 @@ std::optional<int> control_group_cores(const std::filesystem::path& root, const 
   return smallest;
 }
 
+std::vector<int> allowed_cores() {
+  cpu_set_t allowed;
+  const bool known = sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
+  std::vector<int> cores;
+  for (int core = 0; core < (known ? CPU_SETSIZE : logical_cores()); ++core) {
+    if (!known || CPU_ISSET(core, &allowed)) cores.push_back(core);
+  }
+  return cores;
+}
+
+std::vector<int> cores_of_process(const std::vector<int>& cores, int index, int count) {
+  const auto available = static_cast<int>(cores.size());
+  const int each = std::max(1, available / count);
+  const int first = index * each % available;
+  return {cores.begin() + first, cores.begin() + std::min(first + each, available)};
+}
+
+bool stay_on_cores(const std::vector<int>& cores) {
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  for (int core : cores) CPU_SET(core, &wanted);
+  return sched_setaffinity(0, sizeof(wanted), &wanted) == 0;
+}
+
 int physical_cores() {
   int cores = count_physical_cores(read_text("/proc/cpuinfo"));
   return cores > 0 ? cores : logical_cores();
@@ -97,7 +115,7 @@ int physical_cores() {
 
 int available_cores() {
   auto quota = control_group_cores("/sys/fs/cgroup", own_control_group());
-  return std::min(affinity_cores(), quota.value_or(logical_cores()));
+  return std::max(1, std::min(static_cast<int>(allowed_cores().size()), quota.value_or(logical_cores())));
 }
 
 }  // namespace accelerate

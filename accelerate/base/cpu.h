@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace accelerate {
 
@@ -15,6 +16,16 @@ int physical_cores();
 /// Logical cores this process may run on at the same time: its affinity mask, bounded by the CPU quota of its control
 /// groups. At least 1.
 int available_cores();
+
+/// The numbers of the logical cores that this thread may run on, in order.
+std::vector<int> allowed_cores();
+
+/// Those of `cores` that are for process `index` of `count` alone: as many as for any other, next to each other. With
+/// more processes than cores, one that it shares.
+std::vector<int> cores_of_process(const std::vector<int>& cores, int index, int count);
+
+/// Keeps this thread, and those it starts from now on, on `cores`. False when the system does not let it.
+bool stay_on_cores(const std::vector<int>& cores);
 
 /// Cores described by the text of /proc/cpuinfo, or 0 when it does not tell.
 int count_physical_cores(std::string_view cpuinfo);

@@ -48,7 +48,18 @@ at::Device choose_device(bool cpu, int local_rank) {
 void choose_num_threads(const ProcessEnvironment& process) {
   auto wanted = environment_integer({"OMP_NUM_THREADS"});
   if (wanted && *wanted > 0) return;
-  at::set_num_threads(std::max(1, physical_cores() / process.local_world_size));
+  at::set_num_threads(std::max(1, std::min(physical_cores(), available_cores()) / process.local_world_size));
+}
+
+/// After ranks have met, which counts the cores that all of them together have. Once, since the cores left are those of
+/// this rank then.
+void choose_cores(const ProcessEnvironment& process) {
+  static bool chosen = false;
+  if (chosen || !environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
+  chosen = true;
+  if (!stay_on_cores(cores_of_process(allowed_cores(), process.local_rank, process.local_world_size))) {
+    get_logger("accelerate").warning("the system does not let this rank choose its cores; it runs on any");
+  }
 }
 
 /// A peer that is gone shall be an error that names it, not a signal that ends this rank without a word.
@@ -142,6 +153,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
       shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
       if (!gpu) choose_num_threads(shared->process);
       shared->group = connect(shared->process, options, gpu);
+      choose_cores(shared->process);
       shared->backend = gpu ? "nccl" : to_string(shared->group.connection()->transport());
     }
     auto group = shared->group;

@@ -40,7 +40,7 @@ std::vector<LaunchFlag> hardware_flags() {
       {"gpu_ids", Text, "GPUs to use on this machine, as 0,1,3, or all", "all"},
       {"mixed_precision", Text, "Precision of the forward pass", "no", {"no", "fp16", "bf16"}},
       {"num_cpu_threads_per_process", Integer, "Threads of each process; by default OMP_NUM_THREADS, or a fair share"},
-      {"enable_cpu_affinity", Switch, "Keep each rank near its GPU", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
+      {"enable_cpu_affinity", Switch, "Give each rank cores of its own", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
       {"gradient_accumulation_steps", Integer, "Batches whose gradients are summed before a step of the optimizer"},
   };
 }

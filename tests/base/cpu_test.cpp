@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 #include "accelerate/base/scope.h"
 
@@ -32,6 +33,28 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("processes divide the cores among them, and share when there are fewer") {
+  const std::vector<int> cores = {0, 1, 4, 5, 8};
+  CHECK(cores_of_process(cores, 0, 1) == cores);
+  CHECK(cores_of_process(cores, 0, 2) == std::vector{0, 1});
+  CHECK(cores_of_process(cores, 1, 2) == std::vector{4, 5});
+  CHECK(cores_of_process(cores, 4, 5) == std::vector{8});
+  CHECK(cores_of_process(cores, 6, 7) == std::vector{1});
+}
+
+TEST_CASE("a thread stays on the cores it is given") {
+  const auto all = allowed_cores();
+  REQUIRE_FALSE(all.empty());
+  CHECK(available_cores() <= static_cast<int>(all.size()));
+  std::thread([&] {
+    CHECK(stay_on_cores({all.back()}));
+    CHECK(allowed_cores() == std::vector{all.back()});
+    CHECK(available_cores() == 1);
+  }).join();
+  CHECK(allowed_cores() == all);
+  CHECK_FALSE(stay_on_cores({}));
+}
 
 TEST_CASE("hyper-threads of one core count once") {
   for (int packages : {1, 2}) {

@@ -47,6 +47,7 @@ TEST_CASE("env tells what an issue needs, and no secrets") {
                     {{"ACCELERATE_API_TOKEN", "do-not-tell"}, {"ACCELERATE_DEBUG_MODE", "1"}, {"UNRELATED", "other"}});
   CHECK(result.exit_code == 0);
   for (auto text : {"- `Accelerate` version: ", "- Platform: Linux-", "- System RAM: ", "- CPU: ",
+                    "- Processes on this machine: 2, threads of each: ", ", cores of each: any\n",
                     "- libtorch version: ", "\t- ACCELERATE_DEBUG_MODE=1\n", "\t- ACCELERATE_API_TOKEN=(hidden)\n",
                     "\t- distributed_type: MULTI_CPU\n\t- use_cpu: True\n\t- num_processes: 2\n\t- dynamo_config: "
                     "{'dynamo_backend': INDUCTOR}\n"}) {
