@@ -53,6 +53,14 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
   return false;
 }
 
+int64_t choose_zero_stage(const AcceleratorOptions& options) {
+  const int64_t stage =
+      options.zero_stage ? *options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"}).value_or(0);
+  if (stage == 0 || stage == 1) return stage;
+  fail("zero_stage is ", stage, "; it can be 0 or 1. Gradients (2) and parameters (3) stay whole on every rank: ",
+       "libtorch's Reducer keeps the buckets of all gradients for as long as it lives");
+}
+
 bool is_true_anywhere(bool here, const comm::Group& group) {
   if (group.size() == 1) return here;
   auto flag = torch::tensor({here ? 1 : 0}, torch::kInt);
@@ -66,7 +74,8 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
     : PartialState({.cpu = options.cpu, .timeout = options.timeout, .backend = options.backend}),
       options_(options),
       project_configuration_(choose_project(options)),
-      mixed_precision_(choose_precision(options)) {
+      mixed_precision_(choose_precision(options)),
+      zero_stage_(choose_zero_stage(options)) {
   if (options.cpu && !device().is_cpu()) {
     fail("cpu is true, but this process already joined its job with the device ", device(),
          "; make the Accelerator with cpu = true the first, or set ACCELERATE_USE_CPU=1");
@@ -112,6 +121,7 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
       module, replicas,
       train::PreparedModel::Options{
           .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
+  shard_optimizers();
   return models_.back();
 }
 
@@ -120,13 +130,27 @@ Optimizer Accelerator::register_optimizer(torch::optim::Optimizer& optimizer) {
     if (&*known == &optimizer) return known;
   }
   optimizers_.emplace_back(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers});
+  shard_optimizers();
   return optimizers_.back();
 }
 
 Optimizer Accelerator::register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer) {
   optimizers_.emplace_back(std::move(optimizer), gradient_state_, scaler_,
                            OptimizerOptions{.fused = options_.fused_optimizers});
+  shard_optimizers();
   return optimizers_.back();
+}
+
+/// After each model and optimizer, since either may be prepared first.
+void Accelerator::shard_optimizers() const {
+  if (zero_stage_ == 0 || num_processes() == 1) return;
+  for (const auto& optimizer : optimizers_) {
+    for (const auto& model : models_) {
+      if (!model->replicas() || optimizer.shard(model->replicas())) continue;
+      fail("zero_stage is 1, but this optimizer has no step that ranks can share; AdamW, Adam and SGD have one, with ",
+           "fused_optimizers = true");
+    }
+  }
 }
 
 train::SchedulerOptions Accelerator::scheduler_options() const {
@@ -193,7 +217,13 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
   for (const auto& optimizer : optimizers_) {
     if (scaler_ && shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
   }
-  return train::clip_grad_norm_(parameters, max_norm, norm_type);
+  if (!options_.sharded_clipping) return train::clip_grad_norm_(parameters, max_norm, norm_type);
+  std::vector<const train::OptimizerSharding*> shardings;
+  for (const auto& optimizer : optimizers_) {
+    const auto* sharding = optimizer.sharding();
+    if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
+  }
+  return train::clip_grad_norm_of_shares_(parameters, max_norm, norm_type, shardings);
 }
 
 void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
@@ -323,6 +353,7 @@ void Accelerator::free_memory() {
 void Accelerator::end_training() {
   trackers_.finish();
   checkpointer_->wait();
+  for (const auto& optimizer : optimizers_) optimizer.unshard();
   wait_for_everyone();
   free_memory();
   PartialState::reset();
@@ -340,8 +371,10 @@ std::shared_ptr<parallel::Replicas> Accelerator::replicas_of(const std::shared_p
 }
 
 UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
-                           std::vector<std::shared_ptr<data::PreparedCore>> loaders, const JoinOptions& options)
+                           std::vector<std::shared_ptr<data::PreparedCore>> loaders,
+                           const std::vector<Optimizer>& optimizers, const JoinOptions& options)
     : join_(std::move(models), group) {
+  for (const auto& optimizer : optimizers) optimizer.unshard();
   if (!options.even_batches) return;
   for (auto& loader : loaders) {
     if (loader->loader().is_iterable()) continue;

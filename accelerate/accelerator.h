@@ -57,11 +57,13 @@ struct JoinOptions {
       std::nullopt;  // override that of the map-style loaders prepared so far, in the scope
 };
 
-/// Ranks with different numbers of batches train together while it lives (parallel::Join).
+/// Ranks with different numbers of batches train together while it lives (parallel::Join). A rank that has run out does
+/// not step, so sharded optimizers are no longer sharded from here on.
 class [[nodiscard]] UnevenInputs {
  public:
   UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
-               std::vector<std::shared_ptr<data::PreparedCore>> loaders, const JoinOptions& options);
+               std::vector<std::shared_ptr<data::PreparedCore>> loaders, const std::vector<Optimizer>& optimizers,
+               const JoinOptions& options);
   UnevenInputs(const UnevenInputs&) = delete;
   UnevenInputs& operator=(const UnevenInputs&) = delete;
   ~UnevenInputs() noexcept(false);
@@ -125,11 +127,11 @@ class Accelerator : public comm::PartialState {
   /// Ranks that run out of batches in this scope stay and keep the others company. Collective. See parallel::Join.
   template <class... M>
   UnevenInputs join_uneven_inputs(const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, {});
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_, {});
   }
   template <class... M>
   UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, options);
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_, options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
@@ -307,7 +309,8 @@ class Accelerator : public comm::PartialState {
   /// Forgets everything prepared. Handles that are still around keep working; what they held is freed with the last.
   void free_memory();
 
-  /// Finishes the trackers and leaves the job. Call it at the end of a program on several processes.
+  /// Finishes the trackers, gives every rank the whole state of sharded optimizers, and leaves the job. Call it at the
+  /// end of a program on several processes.
   void end_training();
 
   std::string describe() const;
@@ -323,6 +326,7 @@ class Accelerator : public comm::PartialState {
                                                        bool evaluation_mode);
   Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
   Optimizer register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer);
+  void shard_optimizers() const;
   train::SchedulerOptions scheduler_options() const;
   data::PrepareOptions prepare_options() const;
   checkpoint::TrainingState training_state() const;
@@ -339,6 +343,7 @@ class Accelerator : public comm::PartialState {
   AcceleratorOptions options_;
   ProjectConfiguration project_configuration_;
   precision::MixedPrecision mixed_precision_;
+  int64_t zero_stage_;
   std::shared_ptr<precision::GradScaler> scaler_;
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
   std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();

@@ -41,8 +41,14 @@ struct AcceleratorOptions {
   bool cpu = false;
   DataLoaderConfiguration dataloader_config = {};
   GradientAccumulationPlugin gradient_accumulation_plugin = {};
-  bool step_scheduler_with_optimizer = true;           // schedulers advance once per process and optimizer step
-  bool fused_optimizers = true;                        // AdamW, Adam and SGD step through libtorch's fused kernels
+  bool step_scheduler_with_optimizer = true;  // schedulers advance once per process and optimizer step
+  bool fused_optimizers = true;               // AdamW, Adam and SGD step through libtorch's fused kernels
+  // 1: each rank steps its share of the parameters and keeps the optimizer's state of that share only; results are the
+  // same. 0: all of it. Else ACCELERATE_ZERO_STAGE, else 0. DeepSpeed's word.
+  std::optional<int64_t> zero_stage = std::nullopt;
+  // clip_grad_norm_ looks at, and scales, this rank's share of the gradients only, where optimizers are sharded.
+  // Faster; the norm differs by rounding, and gradients of other ranks' shares are not scaled.
+  bool sharded_clipping = false;
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
   std::vector<tracking::LogWith> log_with = {};  // "jsonl", "csv", "tensorboard", "mlflow", "all", or own trackers
   std::filesystem::path project_dir = {};        // short for project_config.project_dir

@@ -60,12 +60,14 @@ TorchValue state_of(const char* kind, size_t index, const Part& part) {
 std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
                                        const PythonGenerators& python, const SaveFilesOptions& options) {
   Files files(options.copy);
+  for (size_t i = 0; i < state.optimizers.size(); ++i) {
+    if (!options.shared && !state.optimizers[i].sharding()) continue;
+    auto gathered = state_of("optimizer", i, state.optimizers[i]);  // by all ranks together where they share it
+    if (options.shared) files.add(optimizer_file(i), std::move(gathered));
+  }
   if (options.shared) {
     for (size_t i = 0; i < weights.size(); ++i) {
       files.add(options.safe_serialization ? model_file(i) : torch_model_file(i), weights[i]);
-    }
-    for (size_t i = 0; i < state.optimizers.size(); ++i) {
-      files.add(optimizer_file(i), state_of("optimizer", i, state.optimizers[i]));
     }
     for (size_t i = 0; i < state.schedulers.size(); ++i) {
       files.add(scheduler_file(i), state_of("scheduler", i, state.schedulers[i]));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Steps that update all parameters of a group in one call of libtorch's fused kernels.
+// Steps that update all parameters of a group in one call of libtorch's fused kernels, or each rank its share of them.
 
 #include <memory>
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/train/optimizer_sharding.h"
 #include "accelerate/train/optimizer_state.h"
 #include "accelerate/train/optimizer_state_dict.h"
 
@@ -62,10 +63,32 @@ void Optimizer::zero_grad(bool set_to_none) {
   }
 }
 
-tensors::TorchValue Optimizer::state_dict() const { return optimizer_state_dict(*shared_->optimizer, shared_->fused); }
+tensors::TorchValue Optimizer::state_dict() const {
+  return optimizer_state_dict(*shared_->optimizer, shared_->fused, sharding());
+}
 
 std::function<void()> Optimizer::checked_state(const tensors::StoredValue& state) const {
-  return checked_optimizer_state(*shared_->optimizer, state);
+  return checked_optimizer_state(*shared_->optimizer, state, sharding());
+}
+
+bool Optimizer::shard(const std::shared_ptr<parallel::Replicas>& replicas) const {
+  auto& sharding = shared_->sharding;
+  if (!sharding) {
+    auto fresh = std::make_shared<OptimizerSharding>();
+    if (!shared_->strategy->shard(fresh)) return false;
+    sharding = std::move(fresh);
+  }
+  sharding->add(replicas, *shared_->optimizer);
+  return true;
+}
+
+void Optimizer::unshard() const {
+  if (shared_->sharding) shared_->sharding->end(*shared_->optimizer);
+}
+
+void Optimizer::set_step_strategy(std::unique_ptr<StepStrategy> strategy) {
+  unshard();
+  shared_->strategy = std::move(strategy);
 }
 
 }  // namespace accelerate::train

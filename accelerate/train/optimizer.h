@@ -14,7 +14,13 @@
 #include "accelerate/train/gradient_state.h"
 #include "accelerate/train/optimizer_step.h"
 
+namespace accelerate::parallel {
+class Replicas;
+}
+
 namespace accelerate::train {
+
+class OptimizerSharding;
 
 struct OptimizerOptions {
   bool fused = true;  // one kernel for all parameters, Python's `fused=True`; off, the arithmetic of Python's default
@@ -54,7 +60,8 @@ class Optimizer {
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() const { return shared_->optimizer->param_groups(); }
   auto& state() const { return shared_->optimizer->state(); }
 
-  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h.
+  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h. Sharded state is gathered, as
+  /// copies; collective then.
   tensors::TorchValue state_dict() const;
 
   /// Checks that `state` fits and returns what puts it there; nothing changes before. Throws Error when it does not
@@ -67,8 +74,20 @@ class Optimizer {
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
 
-  /// Steps by `strategy` from now on.
-  void set_step_strategy(std::unique_ptr<StepStrategy> strategy) { shared_->strategy = std::move(strategy); }
+  /// Steps the parameters that `replicas` keeps the same on several ranks together with them: each rank steps its share
+  /// and hands it to the others. Results are the same to the bit; the state that a rank keeps is that of its share, and
+  /// `state()` shows that. step() and state_dict() are collective from here on. Returns false, and changes nothing,
+  /// where the optimizer has no fused step. A step on gradients that were not averaged ends it, as unshard() does.
+  bool shard(const std::shared_ptr<parallel::Replicas>& replicas) const;
+
+  /// Gives every rank the whole state; each steps all parameters from now on, for good. Collective if it is sharded.
+  void unshard() const;
+
+  /// How the ranks divide the step; null where they do not.
+  const OptimizerSharding* sharding() const { return shared_->sharding.get(); }
+
+  /// Steps by `strategy` from now on. Collective if it is sharded.
+  void set_step_strategy(std::unique_ptr<StepStrategy> strategy);
 
  private:
   struct Shared {
@@ -76,6 +95,7 @@ class Optimizer {
     std::shared_ptr<GradientState> gradient_state;
     std::shared_ptr<precision::GradScaler> scaler;
     std::unique_ptr<StepStrategy> strategy;
+    std::shared_ptr<OptimizerSharding> sharding;
     bool fused = true;
     bool step_was_skipped = false;
   };

@@ -15,7 +15,7 @@ at::Tensor real_view(const at::Tensor& tensor) { return tensor.is_complex() ? at
 
 template <class Options, class State>
 State& AdamRule<Options, State>::state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
-                                       const Options& options) {
+                                       const at::Tensor& values, const Options& options) {
   if (parameter.grad().is_sparse()) {
     fail(decoupled_weight_decay ? "AdamW" : "Adam", ": the gradient of a parameter of shape ", parameter.sizes(),
          " is sparse; use SGD or Adagrad for it, or create the embedding without sparse(true)");
@@ -23,11 +23,11 @@ State& AdamRule<Options, State>::state(torch::optim::Optimizer& optimizer, const
   auto* state = find_state<State>(optimizer, parameter);
   if (!state) {
     state = &add_state(optimizer, parameter, std::make_unique<State>());
-    state->exp_avg(at::zeros_like(parameter, at::MemoryFormat::Preserve));
-    state->exp_avg_sq(at::zeros_like(parameter, at::MemoryFormat::Preserve));
+    state->exp_avg(at::zeros_like(values, at::MemoryFormat::Preserve));
+    state->exp_avg_sq(at::zeros_like(values, at::MemoryFormat::Preserve));
   }
   if (options.amsgrad() && !state->max_exp_avg_sq().defined()) {
-    state->max_exp_avg_sq(at::zeros_like(parameter, at::MemoryFormat::Preserve));
+    state->max_exp_avg_sq(at::zeros_like(values, at::MemoryFormat::Preserve));
   }
   return *state;
 }
@@ -35,7 +35,7 @@ State& AdamRule<Options, State>::state(torch::optim::Optimizer& optimizer, const
 template <class Options, class State>
 void AdamRule<Options, State>::update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
                                       const Options& options) {
-  auto& memory = state(optimizer, parameter, options);
+  auto& memory = state(optimizer, parameter, parameter, options);
   const auto [beta1, beta2] = options.betas();
   const double lr = options.lr();
   memory.step(memory.step() + 1);

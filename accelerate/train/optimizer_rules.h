@@ -31,8 +31,10 @@ struct AdamRule {
   using State = StateType;
   static constexpr bool decoupled_weight_decay = std::is_same_v<Options, torch::optim::AdamWOptions>;
 
-  /// The parameter's state, created with zeros on first use. Throws Error for a sparse gradient.
-  static State& state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
+  /// The parameter's state, created with zeros on first use, laid out as `values`: the parameter, or a part of it.
+  /// Throws Error for a sparse gradient.
+  static State& state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const at::Tensor& values,
+                      const Options& options);
 
   /// One step of a parameter that has a gradient.
   static void update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);

@@ -10,6 +10,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/optimizer_forms.h"
+#include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate::train {
 namespace {
@@ -72,13 +73,22 @@ struct OptionsReader {
   void kernel(std::string_view) {}  // how Python computes; the result is the same
 };
 
+/// `sharding` where it names `parameter`.
+const OptimizerSharding* sharding_of(const at::Tensor& parameter, const OptimizerSharding* sharding) {
+  return sharding && sharding->shards(parameter) ? sharding : nullptr;
+}
+
 struct StateWriter {
   TorchValue::Entries& entries;
+  const at::Tensor& parameter;
+  const OptimizerSharding* sharding;
 
   void operator()(const char* key, int64_t step) { entries.emplace_back(key, at::scalar_tensor(step, at::kFloat)); }
-  void operator()(const char* key, const at::Tensor& tensor) { entries.emplace_back(key, tensor); }
+  void operator()(const char* key, const at::Tensor& tensor) {
+    entries.emplace_back(key, sharding ? sharding->gather(parameter, tensor) : tensor);
+  }
   void optional(const char* key, const at::Tensor& tensor) {
-    if (tensor.defined()) entries.emplace_back(key, tensor);
+    if (tensor.defined()) (*this)(key, tensor);
   }
 };
 
@@ -96,10 +106,12 @@ struct Filling {
   at::Tensor* tensor;
   at::Tensor parameter;
   StoredTensor values;
+  const OptimizerSharding* sharding;
 
   void fill() const {
     if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
     values.copy_into(*tensor);
+    if (sharding) *tensor = sharding->cut(parameter, *tensor);
   }
 };
 
@@ -107,6 +119,7 @@ struct StateReader {
   const StoredValue& saved;
   const at::Tensor& parameter;
   const StateTensors& own;  // of the old state
+  const OptimizerSharding* sharding;
   std::vector<Filling>& fillings;
 
   void operator()(const char* key, int64_t& step) {
@@ -122,7 +135,7 @@ struct StateReader {
     }
     const auto old = own.tensors.find(key);
     if (old != own.tensors.end() && is_fitting(old->second)) tensor = old->second;
-    fillings.push_back({&tensor, parameter, value});
+    fillings.push_back({&tensor, parameter, value, sharding});
   }
   void optional(const char* key, at::Tensor& tensor) {
     const auto* value = saved.find(key);
@@ -178,7 +191,7 @@ StateTensors tensors_of(torch::optim::Optimizer& optimizer, const at::Tensor& pa
 }
 
 template <class Form>
-Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state) {
+Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, const OptimizerSharding* sharding) {
   Plan plan;
   const auto& groups = state.at("param_groups").items();
   const auto parameters = numbered(optimizer, groups);
@@ -194,7 +207,7 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state) {
     if (parameter == parameters.end()) fail("there is no parameter ", number.integer());
     auto own = std::make_unique<typename Form::State>();
     const auto old = tensors_of<Form>(optimizer, parameter->second);
-    StateReader reader{saved, parameter->second, old, plan.fillings};
+    StateReader reader{saved, parameter->second, old, sharding_of(parameter->second, sharding), plan.fillings};
     explained([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
     plan.states.emplace_back(parameter->second.unsafeGetTensorImpl(), std::move(own));
   }
@@ -203,7 +216,7 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state) {
 
 }  // namespace
 
-TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused) {
+TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused, const OptimizerSharding* sharding) {
   return with_form(optimizer, [&]<class Form>(Form) {
     TorchValue::Entries states;
     TorchValue::Items groups;
@@ -214,7 +227,7 @@ TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused) 
         auto found = optimizer.state().find(parameter.unsafeGetTensorImpl());
         if (found != optimizer.state().end()) {
           TorchValue::Entries entries;
-          StateWriter writer{entries};
+          StateWriter writer{entries, parameter, sharding_of(parameter, sharding)};
           Form::visit_state(static_cast<typename Form::State&>(*found->second), writer);
           states.emplace_back(number, TorchValue::dict(std::move(entries)));
         }
@@ -231,9 +244,10 @@ TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused) 
   });
 }
 
-std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const StoredValue& state) {
-  auto plan =
-      std::make_shared<Plan>(with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state); }));
+std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const StoredValue& state,
+                                              const OptimizerSharding* sharding) {
+  auto plan = std::make_shared<Plan>(
+      with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state, sharding); }));
   return [&optimizer, plan] {
     at::NoGradGuard no_grad;
     for (const auto& filling : plan->fillings) filling.fill();

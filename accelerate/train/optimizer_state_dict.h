@@ -12,15 +12,20 @@ class Optimizer;
 
 namespace accelerate::train {
 
+class OptimizerSharding;
+
 /// {"state": {index: {...}}, "param_groups": [{...}]} with Python's keys in Python's order. The tensors are those of
 /// the optimizer, not copies. `fused` tells Python which kernel made them. Knows Adam, AdamW, SGD, RMSprop and Adagrad;
-/// throws Error for others.
-tensors::TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused);
+/// throws Error for others. With `sharding`, which may be null, the sharded tensors are gathered; collective then.
+tensors::TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused,
+                                         const OptimizerSharding* sharding = nullptr);
 
 /// Checks that `state` fits the optimizer, and returns what puts it there; until that is called nothing changes.
-/// Tensors that the optimizer has are filled, so that loading takes no memory beside them. Throws Error telling what
-/// does not fit: the groups, the parameters, an option that libtorch lacks, or the state of another kind of optimizer.
+/// Tensors that the optimizer has are filled, so that loading takes no memory beside them; those that `sharding` names
+/// are cut. Throws Error telling what does not fit: the groups, the parameters, an option that libtorch lacks, or the
+/// state of another kind of optimizer.
 [[nodiscard]] std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer,
-                                                            const tensors::StoredValue& state);
+                                                            const tensors::StoredValue& state,
+                                                            const OptimizerSharding* sharding = nullptr);
 
 }  // namespace accelerate::train

@@ -13,6 +13,8 @@ class Optimizer;
 
 namespace accelerate::train {
 
+class OptimizerSharding;
+
 using LossClosure = std::function<at::Tensor()>;
 
 /// Changes the parameters of an optimizer by their gradients. Replaces torch's own step() of the same optimizer, whose
@@ -25,6 +27,10 @@ class StepStrategy {
 
   /// Computes loss and gradients by `closure`, then steps. Returns the loss.
   virtual at::Tensor step(torch::optim::Optimizer& optimizer, const LossClosure& closure);
+
+  /// From now on parameters that `sharding` names are stepped by all ranks together; step() is collective then. False
+  /// where this strategy cannot.
+  virtual bool shard(std::shared_ptr<OptimizerSharding> sharding) { return false; }
 };
 
 /// The strategy for torch's Adam, AdamW and SGD: one fused kernel for all parameters, equal to Python's `fused=True` to

@@ -24,6 +24,7 @@ struct RunOptions {
   int64_t num_hidden = 8;
   int num_epochs = 2;
   MixedPrecision mixed_precision = MixedPrecision::No;
+  int64_t zero_stage = 0;
   ProjectConfiguration project = {};
 };
 
@@ -33,6 +34,7 @@ inline AcceleratorOptions accelerator_options(const RunOptions& options) {
           .gradient_accumulation_steps = options.accumulation_steps,
           .cpu = true,
           .dataloader_config = {.use_seedable_sampler = options.use_seedable_sampler},
+          .zero_stage = options.zero_stage,
           .project_config = options.project};
 }
 

@@ -1,0 +1,180 @@
+#pragma once
+
+// libtorch's fused kernels, each of which steps many tensors in one call. Private to this room.
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "accelerate/train/optimizer_rules.h"
+
+namespace accelerate::train {
+
+/// Whether two tensors pair the same elements when their memory is walked, which is what the kernels do, without an
+/// error where it is not so.
+inline bool same_layout(const at::Tensor& left, const at::Tensor& right) {
+  return left.scalar_type() == right.scalar_type() && left.device() == right.device() &&
+         left.numel() == right.numel() &&
+         ((left.is_contiguous() && right.is_contiguous()) || left.strides() == right.strides());
+}
+
+/// Whether the kernels can step `values` by `gradient`.
+inline bool has_kernel(const at::Tensor& values, const at::Tensor& gradient) {
+  return (values.is_cpu() || values.is_cuda()) && values.is_floating_point() && !gradient.is_sparse() &&
+         values.is_non_overlapping_and_dense() && same_layout(values, gradient);
+}
+
+/// What all tensors of one call have in common.
+struct LaneKey {
+  at::Device device;
+  at::ScalarType type;
+  bool first_step;  // the kernel of SGD writes new momentum buffers instead of reading them
+
+  bool operator==(const LaneKey&) const = default;
+};
+
+/// The tensors of a call that belong to one parameter, or to a part of it; some may be undefined.
+template <size_t N>
+struct Operands {
+  LaneKey key;
+  std::array<at::Tensor, N> tensors;
+  int64_t step = 0;
+
+  /// Those of some of its elements, where all tensors have one dimension.
+  Operands narrow(int64_t begin, int64_t length) const {
+    if (begin == 0 && length == tensors[0].numel()) return *this;
+    Operands part = *this;
+    for (auto& tensor : part.tensors) {
+      if (tensor.defined()) tensor = tensor.narrow(0, begin, length);
+    }
+    return part;
+  }
+};
+
+/// The arguments of one call. The lists are filled anew at every step, because gradients come and go and state may be
+/// loaded, but keep their memory.
+template <size_t N>
+struct Lane {
+  explicit Lane(const LaneKey& key)
+      : key(key), shared_step(at::zeros({}, at::TensorOptions(key.device).dtype(at::kFloat))) {}
+
+  void add(const Operands<N>& operands) {
+    // The kernel reads step counts from tensors. Parameters nearly always agree, so they share one.
+    if (steps.empty()) {
+      shared_step.fill_(operands.step);
+      shared_step_value = operands.step;
+    }
+    steps.push_back(operands.step == shared_step_value ? shared_step : at::full_like(shared_step, operands.step));
+    for (size_t i = 0; i < N; ++i) {
+      if (operands.tensors[i].defined()) lists[i].push_back(operands.tensors[i]);
+    }
+  }
+
+  void clear() {
+    for (auto& list : lists) list.clear();
+    steps.clear();
+  }
+
+  LaneKey key;
+  std::array<std::vector<at::Tensor>, N> lists;
+  std::vector<at::Tensor> steps;
+  at::Tensor shared_step;
+  int64_t shared_step_value = 0;
+};
+
+/// Collects operands, one lane for each kind, for a call of `kernel` on each lane.
+template <size_t N>
+class Lanes {
+ public:
+  void add(const Operands<N>& operands) {
+    for (auto& lane : lanes_) {
+      if (lane.key == operands.key) return lane.add(operands);
+    }
+    lanes_.emplace_back(operands.key).add(operands);
+  }
+
+  /// Calls `kernel` with the lanes that are not empty, and empties them.
+  template <class Kernel>
+  void run(Kernel kernel) {
+    for (auto& lane : lanes_) {
+      if (!lane.steps.empty()) kernel(lane);
+    }
+    clear();
+  }
+
+  void clear() {
+    for (auto& lane : lanes_) lane.clear();
+  }
+
+ private:
+  std::vector<Lane<N>> lanes_;
+};
+
+/// Adam, or AdamW. Tensors: values, gradient, the two averages, and with amsgrad the largest of the second.
+template <class AdamRule>
+struct AdamKernel {
+  using Rule = AdamRule;
+  using Options = typename Rule::Options;
+  static constexpr size_t kNumTensors = 5;
+
+  /// The operands for the next step of `values`, which are those of `parameter` or a part of them; nothing where the
+  /// kernel cannot take them. State that `parameter` does not have yet is made like `values`.
+  static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
+                                                       const at::Tensor& values, const at::Tensor& gradient,
+                                                       const Options& options) {
+    auto& state = Rule::state(optimizer, parameter, values, options);
+    if (!has_kernel(values, gradient) || !same_layout(values, state.exp_avg()) ||
+        !same_layout(values, state.exp_avg_sq())) {
+      return std::nullopt;
+    }
+    if (options.amsgrad() && !same_layout(values, state.max_exp_avg_sq())) return std::nullopt;
+    state.step(state.step() + 1);
+    return Operands<kNumTensors>{.key = {values.device(), values.scalar_type(), false},
+                                 .tensors = {values, gradient, state.exp_avg(), state.exp_avg_sq(),
+                                             options.amsgrad() ? state.max_exp_avg_sq() : at::Tensor()},
+                                 .step = state.step()};
+  }
+
+  static void run(Lane<kNumTensors>& lane, const Options& options) {
+    constexpr auto kernel =
+        Rule::decoupled_weight_decay ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
+    const auto [beta1, beta2] = options.betas();
+    auto& [values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs] = lane.lists;
+    kernel(values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, lane.steps, options.lr(), beta1, beta2,
+           options.weight_decay(), options.eps(), options.amsgrad(), /*maximize=*/false, /*grad_scale=*/std::nullopt,
+           /*found_inf=*/std::nullopt);
+  }
+};
+
+/// SGD. Tensors: values, gradient, and with momentum its buffer.
+struct SgdKernel {
+  using Rule = SgdRule;
+  using Options = Rule::Options;
+  static constexpr size_t kNumTensors = 3;
+
+  /// As AdamKernel's.
+  static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
+                                                       const at::Tensor& values, const at::Tensor& gradient,
+                                                       const Options& options) {
+    const bool has_momentum = options.momentum() != 0;
+    auto* state = has_momentum ? find_state<Rule::State>(optimizer, parameter) : nullptr;
+    if (!has_kernel(values, gradient) || (state && !same_layout(values, state->momentum_buffer()))) return std::nullopt;
+    const bool first_step = has_momentum && !state;
+    if (first_step) {
+      state = &add_state(optimizer, parameter, std::make_unique<Rule::State>());
+      state->momentum_buffer(at::empty_like(gradient));
+    }
+    return Operands<kNumTensors>{.key = {values.device(), values.scalar_type(), first_step},
+                                 .tensors = {values, gradient, state ? state->momentum_buffer() : at::Tensor()}};
+  }
+
+  static void run(Lane<kNumTensors>& lane, const Options& options) {
+    auto& [values, gradients, momentum_buffers] = lane.lists;
+    at::_fused_sgd_(values, gradients, momentum_buffers, options.weight_decay(), options.momentum(), options.lr(),
+                    options.dampening(), options.nesterov(), /*maximize=*/false, lane.key.first_step);
+  }
+};
+
+}  // namespace accelerate::train

@@ -1,0 +1,281 @@
+// Optimizers whose step is divided among ranks, compared with those that step everything on every rank.
+
+#include <doctest/doctest.h>
+#include <torch/torch.h>
+
+#include "accelerate/accelerator.h"
+#include "accelerate/base/environment.h"
+#include "accelerate/local_sgd.h"
+#include "accelerate/train/optimizer_sharding.h"
+#include "tests/support/rank_test.h"
+
+namespace accelerate::tests {
+namespace {
+
+/// Layers that are sharded and layers too small for it, one laid out in another order, and sizes that do not come out
+/// even.
+torch::nn::Sequential make_net() {
+  torch::manual_seed(3);
+  torch::nn::Sequential net(torch::nn::Conv2d(torch::nn::Conv2dOptions(3, 64, 3)),
+                            torch::nn::Conv2d(torch::nn::Conv2dOptions(64, 33, 3)), torch::nn::Flatten(),
+                            torch::nn::Linear(33 * 16, 301), torch::nn::Tanh(), torch::nn::Linear(301, 7));
+  net[1]->as<torch::nn::Conv2d>()->weight.set_data(
+      net[1]->as<torch::nn::Conv2d>()->weight.contiguous(at::MemoryFormat::ChannelsLast));
+  return net;
+}
+
+using MakeOptimizer = std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<at::Tensor>)>;
+
+template <class Type, class Options>
+MakeOptimizer maker(Options options) {
+  return [options](std::vector<at::Tensor> parameters) -> std::unique_ptr<torch::optim::Optimizer> {
+    const auto half = parameters.begin() + 3;
+    auto optimizer = std::make_unique<Type>(std::vector<at::Tensor>(parameters.begin(), half), options);
+    auto faster = std::make_unique<Options>(options);
+    faster->lr(options.lr() * 3);
+    optimizer->add_param_group({{half, parameters.end()}, std::move(faster)});
+    return optimizer;
+  };
+}
+
+const std::vector<std::pair<const char*, MakeOptimizer>> kOptimizers = {
+    {"AdamW", maker<torch::optim::AdamW>(torch::optim::AdamWOptions(1e-2))},
+    {"AdamW with amsgrad", maker<torch::optim::AdamW>(torch::optim::AdamWOptions(1e-2).amsgrad(true))},
+    {"Adam", maker<torch::optim::Adam>(torch::optim::AdamOptions(1e-2).weight_decay(0.1))},
+    {"SGD", maker<torch::optim::SGD>(torch::optim::SGDOptions(1e-2))},
+    {"SGD with momentum", maker<torch::optim::SGD>(torch::optim::SGDOptions(1e-2).momentum(0.9).nesterov(true))},
+};
+
+const AcceleratorOptions kSharded{.zero_stage = 1};
+
+/// A training, all of which a rank can see.
+struct Run {
+  explicit Run(const AcceleratorOptions& options, const MakeOptimizer& make_optimizer = kOptimizers[0].second)
+      : accelerator(options), net(make_net()), torch_optimizer(make_optimizer(net->parameters())) {}
+
+  at::Tensor loss_of(int step) const {
+    torch::manual_seed(100 * accelerator.process_index() + step);
+    return model(torch::randn({4, 3, 8, 8})).square().mean();
+  }
+
+  void step(int number) {
+    auto loss = loss_of(number);
+    accelerator.backward(loss);
+    accelerator.clip_grad_norm_(model.parameters(), 0.5);
+    optimizer.step();
+    optimizer.zero_grad();
+    losses.push_back(loss.item<double>());
+  }
+
+  void train(int num_steps) {
+    for (int i = 0; i < num_steps; ++i) step(i);
+  }
+
+  Accelerator accelerator;
+  torch::nn::Sequential net;
+  std::unique_ptr<torch::optim::Optimizer> torch_optimizer;
+  Optimizer optimizer = accelerator.prepare(*torch_optimizer);
+  decltype(accelerator.prepare(net)) model = accelerator.prepare(net);
+  std::vector<double> losses;
+};
+
+std::vector<at::Tensor> state_of(const Run& run) {
+  std::vector<at::Tensor> tensors;
+  const auto state_dict = run.optimizer.state_dict();
+  for (const auto& [number, state] : state_dict.at("state").entries()) {
+    for (const auto& [key, value] : state.entries()) tensors.push_back(value.tensor());
+  }
+  return tensors;
+}
+
+/// Equal in every bit, and laid out alike.
+void check_equal(const std::vector<at::Tensor>& left, const std::vector<at::Tensor>& right) {
+  REQUIRE(left.size() == right.size());
+  for (size_t i = 0; i < left.size(); ++i) {
+    CHECK(torch::equal(left[i], right[i]));
+    CHECK(left[i].strides() == right[i].strides());
+  }
+}
+
+void check_equal(const Run& sharded, const Run& whole) {
+  CHECK(sharded.losses == whole.losses);
+  check_equal(sharded.model.parameters(), whole.model.parameters());
+  check_equal(state_of(sharded), state_of(whole));
+}
+
+/// Of the state that this rank keeps.
+int64_t num_state_elements(const Run& run) {
+  int64_t sum = 0;
+  for (const auto& [parameter, state] : run.optimizer.state()) {
+    const auto& adam = static_cast<const torch::optim::AdamWParamState&>(*state);
+    sum += adam.exp_avg().numel() + adam.exp_avg_sq().numel();
+  }
+  return sum;
+}
+
+void use_transport(const std::string& backend) {
+  comm::PartialState::reset();
+  comm::PartialState state({.backend = backend});
+}
+
+}  // namespace
+
+TEST_CASE("a step that ranks divide has the bits of one that each takes alone") {
+  for (int num_processes : {2, 4}) {
+    run_ranks(num_processes, [&](comm::Group&) {
+      for (const auto& [name, make_optimizer] : kOptimizers) {
+        CAPTURE(name);
+        Run sharded(kSharded, make_optimizer), whole({}, make_optimizer);
+        REQUIRE(sharded.optimizer.sharding());
+        CHECK_FALSE(whole.optimizer.sharding());
+        sharded.train(4);
+        whole.train(4);
+        check_equal(sharded, whole);
+      }
+    });
+  }
+}
+
+TEST_CASE("so has a step that is divided over gloo") {
+  run_ranks(2, [](comm::Group&) {
+    use_transport("gloo");
+    Run sharded(kSharded), whole({});
+    sharded.train(3);
+    whole.train(3);
+    check_equal(sharded, whole);
+  });
+}
+
+TEST_CASE("each rank keeps the state of its share") {
+  run_ranks(4, [](comm::Group&) {
+    Run sharded(kSharded), whole({});
+    sharded.train(1);
+    whole.train(1);
+    // Of 182,176 parameters 4,240 are too small to be shared.
+    CHECK(num_state_elements(sharded) < num_state_elements(whole) / 4 + 2 * 4'240);
+    sharded.optimizer.unshard();
+    CHECK(num_state_elements(sharded) == num_state_elements(whole));
+    sharded.step(1);
+    whole.step(1);
+    check_equal(sharded, whole);
+  });
+}
+
+TEST_CASE("what was stepped before it was prepared is cut, and what is prepared again goes on") {
+  run_ranks(2, [](comm::Group&) {
+    Run sharded(kSharded), whole({});
+    for (Run* run : {&sharded, &whole}) {
+      run->train(2);
+      run->accelerator.free_memory();
+      run->optimizer = run->accelerator.prepare(*run->torch_optimizer);
+      run->model = run->accelerator.prepare(run->net);
+      run->train(2);
+    }
+    check_equal(sharded, whole);
+
+    Run stepped({});
+    stepped.train(2);
+    Accelerator other(kSharded);
+    auto [optimizer, model] = other.prepare(*stepped.torch_optimizer, stepped.net);
+    REQUIRE(optimizer.sharding());
+    CHECK(num_state_elements(stepped) < num_state_elements(whole));
+  });
+}
+
+TEST_CASE("a step that the scaler leaves out is left out by all ranks") {
+  run_ranks(2, [](comm::Group&) {
+    Run sharded({.mixed_precision = MixedPrecision::Fp16, .zero_stage = 1}),
+        whole({.mixed_precision = MixedPrecision::Fp16});
+    for (Run* run : {&sharded, &whole}) {
+      run->step(0);
+      auto loss = run->loss_of(1);
+      run->accelerator.backward(loss * (run->accelerator.is_main_process() ? INFINITY : 1.0));
+      run->optimizer.step();
+      CHECK(run->accelerator.optimizer_step_was_skipped());
+      run->optimizer.zero_grad();
+      run->step(2);
+      CHECK_FALSE(run->accelerator.optimizer_step_was_skipped());
+    }
+    check_equal(sharded, whole);
+  });
+}
+
+TEST_CASE("ranks that train on gradients of their own step on their own, with the state they had") {
+  run_ranks(2, [](comm::Group&) {
+    Run sharded(kSharded), whole({});
+    for (Run* run : {&sharded, &whole}) {
+      run->train(2);
+      {
+        LocalSGD local_sgd(run->accelerator, run->model, 2);
+        for (int i = 2; i < 6; ++i) {
+          run->step(i);
+          local_sgd.step();
+        }
+      }
+      run->step(6);
+    }
+    check_equal(sharded, whole);
+  });
+}
+
+TEST_CASE("a rank that runs out of batches does not keep the others from stepping") {
+  run_ranks(2, [](comm::Group&) {
+    Run sharded(kSharded), whole({});
+    for (Run* run : {&sharded, &whole}) {
+      run->train(2);
+      auto joining = run->accelerator.join_uneven_inputs(run->model);
+      run->train(run->accelerator.is_main_process() ? 3 : 1);
+    }
+    check_equal(sharded.model.parameters(), whole.model.parameters());
+    check_equal(state_of(sharded), state_of(whole));
+  });
+}
+
+TEST_CASE("gradients of several backwards are averaged before they are shared") {
+  run_ranks(2, [](comm::Group&) {
+    Run sharded({.gradient_accumulation_steps = 2, .zero_stage = 1}), whole({.gradient_accumulation_steps = 2});
+    for (Run* run : {&sharded, &whole}) {
+      for (int i = 0; i < 4; ++i) {
+        auto accumulating = run->accelerator.accumulate(run->model);
+        run->step(i);
+      }
+    }
+    check_equal(sharded, whole);
+    CHECK(num_state_elements(sharded) < num_state_elements(whole));
+  });
+}
+
+TEST_CASE("clipping by shares gives the norm and the step of clipping, but for rounding") {
+  for (double norm_type : {2.0, 1.0, double{INFINITY}}) {
+    CAPTURE(norm_type);
+    run_ranks(4, [&](comm::Group&) {
+      Run sharded({.zero_stage = 1, .sharded_clipping = true}), whole({.sharded_clipping = true});
+      std::vector<double> norms;
+      for (Run* run : {&sharded, &whole}) {
+        run->accelerator.backward(run->loss_of(0));
+        norms.push_back(run->accelerator.clip_grad_norm_(run->model.parameters(), 0.01, norm_type).item<double>());
+        run->optimizer.step();
+      }
+      CHECK(norms[0] == doctest::Approx(norms[1]).epsilon(1e-6));
+      CHECK(norms[0] > 0.01);
+      const auto left = sharded.model.parameters(), right = whole.model.parameters();
+      for (size_t i = 0; i < left.size(); ++i) CHECK(torch::allclose(left[i], right[i], 1e-5, 1e-7));
+    });
+  }
+}
+
+TEST_CASE("a stage that there is not, and an optimizer that cannot be sharded, are refused") {
+  CHECK_THROWS_WITH_AS(Accelerator({.zero_stage = 2}), doctest::Contains("zero_stage is 2; it can be 0 or 1"), Error);
+  {
+    PatchEnvironment stage{{"ACCELERATE_ZERO_STAGE", "3"}};
+    CHECK_THROWS_WITH_AS(Accelerator(AcceleratorOptions{}), doctest::Contains("zero_stage is 3"), Error);
+  }
+  run_ranks(2, [](comm::Group&) {
+    Accelerator accelerator(kSharded);
+    auto net = make_net();
+    torch::optim::RMSprop rmsprop(net->parameters());
+    CHECK_THROWS_WITH_AS(accelerator.prepare(net, rmsprop), doctest::Contains("no step that ranks can share"), Error);
+  });
+}
+
+}  // namespace accelerate::tests

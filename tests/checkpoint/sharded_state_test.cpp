@@ -1,0 +1,81 @@
+// Checkpoints of optimizers whose state the ranks divide among them: the folder does not tell.
+
+#include <doctest/doctest.h>
+
+#include "accelerate/train/optimizer_sharding.h"
+#include "tests/checkpoint/training_run.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate::tests {
+namespace {
+
+/// Layers that are large enough to be sharded, and sizes that do not come out even.
+RunOptions wide(int64_t zero_stage) { return {.num_hidden = 5461, .zero_stage = zero_stage}; }
+
+/// Whether two values in the form of a state_dict are the same to the bit.
+void check_same_state(const TorchValue& left, const TorchValue& right) {
+  const auto& states = left.at("state").entries();
+  REQUIRE(states.size() == right.at("state").entries().size());
+  REQUIRE_FALSE(states.empty());
+  for (const auto& [number, state] : states) {
+    for (const auto& [key, value] : state.entries()) {
+      CAPTURE(number.integer());
+      CAPTURE(key.text());
+      const auto& other = right.at("state").at(number.integer()).at(key.text());
+      CHECK(torch::equal(value.tensor(), other.tensor()));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what was saved with a sharded optimizer goes on without, and the other way round, to the bit") {
+  for (const auto& [saved, loaded] : {std::pair{1, 0}, {0, 1}, {1, 1}}) {
+    for (bool async : {false, true}) {
+      TemporaryDirectory directory;
+      run_ranks(2, [&](comm::Group&) {
+        TrainingRun whole(wide(0));
+        whole.train();
+        {
+          TrainingRun first(wide(saved));
+          CHECK((first.optimizer.sharding() != nullptr) == (saved == 1));
+          first.train_steps(2);
+          first.accelerator.save_state(directory.path() / "saved", {.async = async});
+          first.train_steps(1);  // what is saved is the state of the moment
+        }
+        TrainingRun second(wide(loaded));
+        second.accelerator.load_state(directory.path() / "saved");
+        second.train();
+        CHECK(second.losses == std::vector(whole.losses.begin() + 2, whole.losses.end()));
+        CHECK(torch::equal(second.net->parameters().front(), whole.net->parameters().front()));
+      });
+    }
+  }
+}
+
+TEST_CASE("the state of any number of ranks is loaded by any other number") {
+  TemporaryDirectory directory;
+  auto train_and_save = [&](comm::Group& group) {
+    TrainingRun run(wide(1));
+    run.train_steps(2);
+    run.accelerator.save_state(directory.path() / std::to_string(group.size()));
+  };
+  run_ranks(2, train_and_save);
+  run_ranks(3, train_and_save);
+  for (int saved : {2, 3}) {
+    const auto path = directory.path() / std::to_string(saved);
+    const auto expected = tensors::load_torch_file(path / "optimizer.bin");
+    for (int num_processes : {1, 2, 4}) {
+      run_ranks(num_processes, [&](comm::Group&) {
+        TrainingRun run(wide(1));
+        run.accelerator.load_state(path);
+        CHECK((run.optimizer.sharding() != nullptr) == (num_processes > 1));
+        check_same_state(run.optimizer.state_dict(), expected);
+        run.train_steps(1);
+      });
+    }
+  }
+}
+
+}  // namespace accelerate::tests
