@@ -1,4 +1,5 @@
-// One step of AdamW: prepared, or with --plain libtorch's own. With --copy only as much memory is read and written as a
+// One step of AdamW: prepared, or with --plain libtorch's own; with --clip the norm of the gradients is limited before.
+// With --shared the ranks divide the step among them. With --copy only as much memory is read and written as a
 // step has to: 28 bytes for each weight.
 
 #include <cstring>
@@ -10,16 +11,15 @@
 
 namespace {
 
-std::vector<at::Tensor> make_parameters(const std::string& shape) {
-  const int64_t count = shape == "large" ? 20 : 150, size = shape == "large" ? 1 << 20 : 3333;
-  torch::manual_seed(0);
-  std::vector<at::Tensor> parameters;
-  for (int64_t i = 0; i < count; ++i) {
-    parameters.push_back(torch::randn(size).requires_grad_());
-    parameters.back().mutable_grad() = torch::randn(size);
+struct Weights : torch::nn::Module {
+  explicit Weights(const std::string& shape) {
+    const int64_t count = shape == "large" ? 20 : 150, size = shape == "large" ? 1 << 20 : 3333;
+    torch::manual_seed(0);
+    for (int64_t i = 0; i < count; ++i) {
+      register_parameter("weight" + std::to_string(i), torch::randn(size)).mutable_grad() = torch::randn(size);
+    }
   }
-  return parameters;
-}
+};
 
 template <class Step>
 void measure(int64_t steps, const std::vector<at::Tensor>& parameters, Step step) {
@@ -37,18 +37,24 @@ void measure(int64_t steps, const std::vector<at::Tensor>& parameters, Step step
 int main(int argc, char** argv) {
   bench::Arguments arguments(argc, argv);
   const int64_t steps = arguments.number("--steps", 40);
-  auto parameters = make_parameters(arguments.text("--shape", "large"));
+  auto weights = std::make_shared<Weights>(arguments.text("--shape", "large"));
+  auto parameters = weights->parameters();
   torch::optim::AdamW adamw(parameters, 1e-3);
   if (arguments.has("--copy")) {
-    int64_t weights = 0;
-    for (const auto& parameter : parameters) weights += parameter.numel();
-    std::vector<char> from(weights * 14, 1), to(weights * 14, 0);
+    int64_t count = 0;
+    for (const auto& parameter : parameters) count += parameter.numel();
+    std::vector<char> from(count * 14, 1), to(count * 14, 0);
     measure(steps, {}, [&] { std::memcpy(to.data(), from.data(), from.size()); });
   } else if (arguments.has("--plain")) {
     measure(steps, parameters, [&] { adamw.step(); });
   } else {
-    accelerate::Accelerator accelerator({.cpu = true});
-    auto optimizer = accelerator.prepare(adamw);
-    measure(steps, parameters, [&] { optimizer.step(); });
+    const bool shared = arguments.has("--shared");
+    accelerate::Accelerator accelerator({.cpu = true, .zero_stage = shared, .sharded_clipping = shared});
+    auto [model, optimizer] = accelerator.prepare(weights, adamw);
+    const bool clip = arguments.has("--clip");
+    measure(steps, parameters, [&, &optimizer = optimizer] {
+      if (clip) accelerator.clip_grad_norm_(parameters, 1.0);
+      optimizer.step();
+    });
   }
 }

@@ -150,6 +150,24 @@ def optimizer_row(name, shape):
     )
 
 
+def clipped_step_row(name, peer_name, peer, target, our_options=(), num_processes=1):
+    """AdamW of 21M weights behind clip_grad_norm_, in CPU time of a rank."""
+
+    def arguments(quick):
+        return "--clip", "--steps", 5 if quick else 40
+
+    return Row(
+        name=name,
+        peer_name=peer_name,
+        unit="CPU ms",
+        ours=lambda quick: program("optimizer_step", *arguments(quick), *our_options),
+        peer=lambda quick: peer(*arguments(quick)),
+        value=lambda run: run.cpu / num_processes / run.work * 1e3,
+        target=target,
+        num_processes=num_processes,
+    )
+
+
 def tokenizer_row(model, asset, threads):
     def arguments(quick):
         files = texts.fetch(f"{asset}-tokenizer"), texts.real_texts(megabytes=1 if quick else 10)
@@ -216,6 +234,20 @@ ROWS = [
     loader_row("loader of single samples, 2 workers", 2, "--one_by_one"),
     optimizer_row("21M weights in 20 tensors", "large"),
     optimizer_row("0.5M weights in 150 tensors", "small"),
+    clipped_step_row(
+        "clipping and AdamW, 21M weights",
+        "torch.optim.AdamW",
+        lambda *arguments: script("optimizer_step", *arguments),
+        target=3.5,
+    ),
+    clipped_step_row(
+        "the same, shared by 2 ranks",
+        "each rank all of it (C++)",
+        lambda *arguments: program("optimizer_step", *arguments),
+        target=1.5,
+        our_options=("--shared",),
+        num_processes=2,
+    ),
     Row(
         name="resident memory per rank, 2 processes",
         peer_name="Accelerate",
