@@ -24,19 +24,15 @@ endif()
 
 include(AccelerateNccl)
 
-# Its place among the build files is the same in every build, which lets ccache find it again.
-add_subdirectory(${PROJECT_SOURCE_DIR}/cmake/torch_headers ${CMAKE_BINARY_DIR}/accelerate_torch_headers)
-
-# Links libtorch to `target` and gives it the precompiled headers. PIC everywhere, because a precompiled header serves
-# only files compiled with the same flags.
+# accelerate_use_torch(target [WHOLE])
+# Links libtorch to `target` and gives it precompiled headers: the parts of torch.h that rooms and tests use, or, for
+# programs that include it as users do, the whole.
 function(accelerate_use_torch target)
+  cmake_parse_arguments(TORCH "WHOLE" "" "" ${ARGN})
   target_link_libraries(${target} PUBLIC torch)
-  target_compile_options(${target} PRIVATE ${ACCELERATE_PRECOMPILED_OPTIONS})
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL EXECUTABLE)
-    target_compile_options(${target} PRIVATE -fPIC)  # the property would mean -fPIE here
+  if(TORCH_WHOLE)
+    accelerate_use_precompiled(${target} accelerate_torch_whole)
   else()
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    accelerate_use_precompiled(${target} accelerate_torch_parts)
   endif()
-  target_precompile_headers(${target} REUSE_FROM accelerate_torch_headers)
 endfunction()

@@ -23,14 +23,12 @@ python3 tools/check_includes.py
 # clang cannot read g++'s precompiled headers, so this configuration does without.
 cmake -S . -B build-lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DACCELERATE_CCACHE=OFF >/dev/null
-listed=build-lint/compile_commands.json
-mapfile -t compiled < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\",\?$|\1|p" $listed | sort -u)
-torch_free='^(accelerate/(base|config|launch|formats|tracking)|cli|tests/(base|config|launch|formats|tracking|cli))/'
+mapfile -t compiled < <(python3 tools/list_sources.py build-lint/compile_commands.json)
 if [[ ${1:-} == --all ]]; then
   chosen=("${compiled[@]}")
 else
   mapfile -t chosen < <({
-    printf '%s\n' "${compiled[@]}" | grep -E "$torch_free"
+    python3 tools/list_sources.py build-lint/compile_commands.json --torch-free
     printf '%s\n' "${compiled[@]}" | grep -xF -f <(git diff --name-only HEAD -- '*.cpp')
   } | sort -u)
 fi

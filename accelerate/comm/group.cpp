@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"

@@ -1,6 +1,6 @@
 #include "accelerate/comm/operations.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "accelerate/base/error.h"
 

@@ -1,6 +1,7 @@
 #include "accelerate/comm/random.h"
 
-#include <torch/torch.h>
+#include <torch/cuda.h>
+#include <torch/utils.h>
 
 #include "accelerate/base/error.h"
 

@@ -1,6 +1,6 @@
 #include "accelerate/comm/split.h"
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 namespace accelerate::comm {
 

@@ -1,6 +1,6 @@
 #include "accelerate/parallel/arrivals.h"
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
 
 #include "accelerate/base/error.h"
 

@@ -3,8 +3,8 @@
 #include <exception>
 #include <unordered_set>
 
+#include <ATen/ATen.h>
 #include <torch/csrc/utils/tensor_flatten.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 

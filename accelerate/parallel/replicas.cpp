@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include <torch/torch.h>
+#include <torch/autograd.h>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 
 #include "accelerate/base/error.h"

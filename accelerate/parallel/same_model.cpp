@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/archive.h"

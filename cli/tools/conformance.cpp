@@ -3,7 +3,9 @@
 // times.
 
 #include <accelerate/accelerate.h>
-#include <torch/torch.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/optim.h>
+#include <torch/types.h>
 #include <unistd.h>
 
 #include <filesystem>

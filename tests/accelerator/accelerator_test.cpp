@@ -1,7 +1,6 @@
 #include "accelerate/accelerator.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/data/tensor_dataset.h"
@@ -9,6 +8,7 @@
 #include "accelerate/operations.h"
 #include "accelerate/tensors/safetensors.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 namespace F = torch::nn::functional;

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <torch/torch.h>
 
 #include <filesystem>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include "accelerate/ranks/notebook_launcher.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using accelerate::tests::Program;

@@ -7,10 +7,9 @@
 #include <optional>
 #include <string>
 
-#include <torch/torch.h>
-
 #include "accelerate/accelerator.h"
 #include "accelerate/durable/checkpoints.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 

@@ -6,12 +6,11 @@
 #include <functional>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "accelerate/accelerator.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/operations.h"
 #include "accelerate/train/lambda_lr.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 

@@ -1,10 +1,10 @@
 #include "accelerate/comm/flight_recorder.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/comm/heartbeat.h"
 #include "tests/support/time_limit.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;

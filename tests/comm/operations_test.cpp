@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/random.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;

@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "tests/comm/collective_checks.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;

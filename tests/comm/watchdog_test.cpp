@@ -4,12 +4,12 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <torch/torch.h>
 #include <unistd.h>
 
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;

@@ -1,8 +1,9 @@
 #include "accelerate/data/collate.h"
+#include "tests/support/torch.h"
 
 #include <doctest/doctest.h>
 
-#include <torch/torch.h>
+#include <torch/data/example.h>
 
 namespace {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
 #include <nlohmann/json.hpp>
 
 #include "accelerate/data/prepared_loader.h"
 #include "accelerate/data/tensor_dataset.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 

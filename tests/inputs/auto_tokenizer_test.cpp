@@ -1,7 +1,7 @@
 #include "transformers/inputs/auto_tokenizer.h"
+#include "tests/support/torch.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "tests/inputs/checkpoint.h"

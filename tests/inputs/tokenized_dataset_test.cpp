@@ -1,7 +1,7 @@
 #include "transformers/inputs/tokenized_dataset.h"
+#include "tests/support/torch.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/data/data_loader.h"

@@ -1,11 +1,11 @@
 #include "accelerate/parallel/join.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using accelerate::Error;
 namespace comm = accelerate::comm;

@@ -1,10 +1,10 @@
 #include "accelerate/parallel/local_sgd.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace comm = accelerate::comm;
 namespace parallel = accelerate::parallel;

@@ -4,10 +4,10 @@
 #include <thread>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace comm = accelerate::comm;
 namespace parallel = accelerate::parallel;

@@ -1,7 +1,7 @@
 #include "accelerate/parallel/same_model.h"
+#include "tests/support/torch.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 using namespace accelerate::parallel;
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/parallel/replicas.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/comm/partial_state.h"
 #include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::tests;

@@ -1,10 +1,10 @@
 #include "accelerate/precision/autocast.h"
+#include "tests/support/torch.h"
 
 #include <string>
 
 #include <ATen/autocast_mode.h>
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 using namespace accelerate;
 

@@ -4,11 +4,11 @@
 #include <map>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/precision/autocast.h"
 #include "tests/parity/optimizers/reference.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

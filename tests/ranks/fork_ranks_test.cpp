@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
-#include <torch/torch.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using accelerate::ranks::fork_ranks;

@@ -1,13 +1,13 @@
 // Ranks that `accelerate launch` starts. The program is this test binary itself, asked for the one test that is a rank.
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <filesystem>
 #include <string>
 
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/program.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using accelerate::tests::Program;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <torch/torch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +20,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/redirected_stdout.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using accelerate::tests::failure_of;

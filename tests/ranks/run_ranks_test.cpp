@@ -1,7 +1,6 @@
 #include "accelerate/ranks/run_ranks.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/redirected_stdout.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using accelerate::tests::failure_of;

@@ -1,9 +1,9 @@
 #include "transformers/schedules/get_scheduler.h"
+#include "tests/support/torch.h"
 
 #include <cmath>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/scheduler.h"

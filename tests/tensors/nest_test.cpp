@@ -1,10 +1,11 @@
 #include <doctest/doctest.h>
-#include <torch/torch.h>
+#include <torch/data/example.h>
 
 #include <map>
 
 #include "accelerate/tensors/archive.h"
 #include "accelerate/tensors/nest.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

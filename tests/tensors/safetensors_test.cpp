@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,6 +6,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/safetensors_file.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

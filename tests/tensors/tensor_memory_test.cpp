@@ -1,7 +1,7 @@
 #include "accelerate/tensors/tensor_memory.h"
+#include "tests/support/torch.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 using namespace accelerate;
 

@@ -1,12 +1,12 @@
 // Files of torch.save, read and written, against Python's torch.
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/torch_file.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using tensors::load_torch_file;

@@ -1,9 +1,9 @@
 #include "accelerate/train/clip_gradients.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "tests/parity/optimizers/reference.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate::train;
 

@@ -1,11 +1,11 @@
 #include "accelerate/train/executable_batch_size.h"
+#include "tests/support/torch.h"
 
 #include <new>
 #include <stdexcept>
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 using namespace accelerate;
 

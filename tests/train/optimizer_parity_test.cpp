@@ -1,10 +1,10 @@
 // Prepared optimizers against Python's, bit by bit: fused against `fused=True`, the loop against the default.
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/train/optimizer.h"
 #include "tests/parity/optimizers/reference.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using nlohmann::json;

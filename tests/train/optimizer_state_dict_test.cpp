@@ -1,11 +1,11 @@
 #include "accelerate/train/optimizer_state_dict.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/optimizer.h"
 #include "tests/parity/recorded.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace torch::optim;

@@ -4,10 +4,11 @@
 #include <sstream>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
+#include <torch/serialize.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/optimizer_state.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/train/lambda_lr.h"
 #include "tests/parity/optimizers/reference.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

@@ -2,9 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <torch/torch.h>
-
 #include "accelerate/base/scope.h"
+#include "tests/support/torch.h"
 #include "transformers/auto_model.h"
 
 namespace transformers {

@@ -1,11 +1,10 @@
 #include <doctest/doctest.h>
 
-#include <torch/torch.h>
-
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/torch_file.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/torch.h"
 #include "transformers/auto_model.h"
 
 namespace transformers {

@@ -5,9 +5,8 @@
 #include <fstream>
 #include <map>
 
-#include <torch/torch.h>
-
 #include "accelerate/tensors/safetensors.h"
+#include "tests/support/torch.h"
 #include "transformers/auto_model.h"
 
 namespace transformers {

@@ -4,11 +4,10 @@
 
 #include <ranges>
 
-#include <torch/torch.h>
-
 #include "accelerate/accelerate.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 namespace {

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include "tests/parity/recorded.h"
+#include "tests/support/torch.h"
 
 /// One section of a topic's reference, by value, so that a loop over it keeps it alive.
 inline nlohmann::json recorded_section(const std::string& topic, const std::string& section) {

@@ -5,12 +5,12 @@
 #include <cstdlib>
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <torch/torch.h>
 
 #include "accelerate/accelerate.h"
 #include "accelerate/base/scope.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 namespace {

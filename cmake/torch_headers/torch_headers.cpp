@@ -1,1 +1,0 @@
-// Carries the precompiled header that every torch-using target shares.
