@@ -88,6 +88,49 @@ TEST_CASE("another text, label, length or tokenizer is another file") {
   CHECK_FALSE(example.make().from_cache());
 }
 
+TEST_CASE("labels of a regression are float32, and other files") {
+  Example example;
+  example.make();
+  for (size_t i = 0; i < example.rows.size(); ++i) example.rows[i].number = 0.5 * static_cast<double>(i);
+  const auto first = example.make(), second = example.make();
+  CHECK_FALSE(first.from_cache());
+  CHECK(second.from_cache());
+  for (const auto& dataset : {first, second})
+    CHECK(torch::equal(dataset.get(2999).at("labels"), torch::tensor(1499.5f)));
+  const std::vector<LabelledText> two(example.rows.begin() + 1, example.rows.begin() + 3);
+  CHECK(torch::equal(example.tokenizer(two, {.padding = Padding::Longest}).at("labels"), torch::tensor({0.5f, 1.0f})));
+  example.rows.back().number.reset();
+  CHECK_THROWS_WITH_AS(example.make(), doctest::Contains("rows have a number"), accelerate::Error);
+}
+
+TEST_CASE("the cache has a size, and what was not used for longest goes first") {
+  Example example;
+  auto with_length = [&](int64_t length) {
+    example.options.max_length = length;
+    return example.make().from_cache();
+  };
+  CHECK_FALSE(with_length(3));
+  CHECK_FALSE(with_length(4));
+  CHECK(with_length(3));
+  auto bytes_of_all = [&] {
+    int64_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(example.options.cache_directory))
+      bytes += file.file_size();
+    return bytes;
+  };
+  example.options.cache_bytes = bytes_of_all() + 100;
+  CHECK_FALSE(with_length(5));
+  CHECK(example.num_cached() == 2);
+  CHECK(with_length(3));
+  CHECK(with_length(5));
+  CHECK_FALSE(with_length(4));
+
+  example.options.cache_bytes = 0;
+  CHECK_FALSE(with_length(6));
+  CHECK(example.num_cached() == 1);
+  CHECK(with_length(6));
+}
+
 TEST_CASE("a broken file in the cache is replaced, and a cache that cannot be written is done without") {
   Example example;
   example.make();

@@ -82,6 +82,14 @@ TEST_CASE("fields of CSV may hold separators, quotes and line ends, alone and in
   CHECK(rows_of(TextDataset(file.path(), {.text_pair = "pair", .num_labels = 3})) == rows);
 }
 
+TEST_CASE("numbers of any kind are read for regression") {
+  TemporaryFile file("a.tsv", "text\tstars\na\t3.5\nb\t-1e-2\nc\t4\n");
+  TextDataset dataset(file.path(), {.label = "stars", .regression = true});
+  CHECK(rows_of(dataset) == std::vector<LabelledText>{{.text = "a", .number = 3.5},
+                                                      {.text = "b", .number = -0.01},
+                                                      {.text = "c", .number = 4}});
+}
+
 TEST_CASE("a streamed data set gives the same rows in every walk") {
   TemporaryFile file("a.csv", "text,label\na,0\n\"b\nc\",1\nd,0\n");
   StreamedTextDataset streamed(file.path(), {.max_rows = 2});
@@ -114,6 +122,9 @@ TEST_CASE("every mistake in a file is told with the file and the line") {
             ":1: there is no column 2; the row has 2 fields",
             {.text = 2, .label = 0, .header = false}},
            {"a.tsv", "label\ttext\n\n1.5\ta\n", ":3: the label is '1.5'; it should be a whole number"},
+           {"a.tsv", "label\ttext\nwarm\ta\n", ":2: the label is 'warm'; it should be a number", {.regression = true}},
+           {"a.tsv", "label\ttext\nnan\ta\n", ":2: the label is 'nan'; it should be a number", {.regression = true}},
+           {"a.tsv", "label\ttext\n1.5x\ta\n", "'1.5x'; it should be a number", {.regression = true}},
            {"a.tsv", "label\ttext\n\ta\n", ":2: the label is ''; it should be a whole number"},
            {"a.tsv", "label\ttext\n99999999999999999999\ta\n", "it should be a whole number"},
            {"a.tsv", "label\ttext\n-1\ta\n", ":2: the label is '-1'; labels count from 0"},

@@ -4,11 +4,10 @@
 #include <fstream>
 #include <sstream>
 
-#include <ATen/ops/empty.h>
-
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/error.h"
 #include "transformers/hub_cache.h"
+#include "transformers/inputs/labels.h"
 
 namespace transformers::inputs {
 
@@ -86,10 +85,7 @@ Batch AutoTokenizer::operator()(const std::vector<text::LabelledText>& texts, co
   std::vector<Batch> rows;
   for (const auto& encoding : encode(texts, options)) rows.push_back(row_of(encoding));
   auto batch = padded(rows, options);
-  auto labels = at::empty({static_cast<int64_t>(texts.size())}, at::kLong);
-  std::transform(texts.begin(), texts.end(), labels.mutable_data_ptr<int64_t>(),
-                 [](const text::LabelledText& row) { return row.label; });
-  batch["labels"] = labels;
+  batch["labels"] = labels_of(texts);
   return batch;
 }
 

@@ -50,7 +50,7 @@ class AutoTokenizer {
   /// asked for.
   accelerate::Batch operator()(const std::vector<std::string>& texts, const TokenizeOptions& options = {}) const;
 
-  /// The same with `labels`, for rows of a data set that is streamed.
+  /// The same with `labels`, for rows of a data set that is streamed: int64, or float32 where they are numbers.
   accelerate::Batch operator()(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
   /// The tokens of each row with all that is known of them, without padding.

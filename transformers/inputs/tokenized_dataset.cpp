@@ -1,6 +1,7 @@
 #include "transformers/inputs/tokenized_dataset.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -12,6 +13,8 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/progress_bar.h"
 #include "accelerate/tensors/safetensors.h"
+#include "transformers/inputs/labels.h"
+#include "transformers/inputs/token_cache_limit.h"
 
 namespace transformers::inputs {
 
@@ -19,7 +22,7 @@ using accelerate::Batch;
 
 namespace {
 
-constexpr int64_t kFormat = 1;       // part of every file's name: raise it when the content changes
+constexpr int64_t kFormat = 2;       // part of every file's name: raise it when the content changes
 constexpr size_t kChunkRows = 1024;  // tokenised between two looks of the progress bar
 
 std::filesystem::path default_cache_directory() {
@@ -43,7 +46,8 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
     key.add(row.text);
     key.add(row.text_pair ? 1 : 0);
     key.add(row.text_pair.value_or(""));
-    key.add(row.label);
+    key.add(row.number ? std::bit_cast<int64_t>(*row.number) : row.label);
+    key.add(row.number ? 1 : 0);
   }
   return directory / (key.hex() + ".safetensors");
 }
@@ -65,10 +69,13 @@ TokenizedDataset::TokenizedDataset(const text::TextDataset& texts, const AutoTok
   const auto path = cache_file(texts, tokenizer, options);
   if (!path.empty() && load(path)) {
     from_cache_ = true;
+    touch_token_file(path);
     return;
   }
   tokenize(texts, tokenizer, options);
-  if (!path.empty()) save(path);
+  if (path.empty()) return;
+  save(path);
+  limit_token_files(path.parent_path(), options.cache_bytes, path);
 }
 
 void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
@@ -77,7 +84,7 @@ void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokeni
   accelerate::ProgressBar progress_bar(texts.size(),
                                        {.description = "tokenising", .disable = !options.progress_bar, .unit = "text"});
   std::vector<int32_t> ids, type_ids;
-  std::vector<int64_t> ends, labels;
+  std::vector<int64_t> ends;
   for (size_t begin = 0; begin < texts.size(); begin += kChunkRows) {
     const size_t end = std::min(texts.size(), begin + kChunkRows);
     const std::vector<text::LabelledText> chunk(texts.begin() + begin, texts.begin() + end);
@@ -88,14 +95,13 @@ void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokeni
       type_ids.insert(type_ids.end(), encoding.type_ids.begin(), encoding.type_ids.end());
       ends.push_back(static_cast<int64_t>(ids.size()));
     }
-    for (const auto& row : chunk) labels.push_back(row.label);
     progress_bar.update(static_cast<int64_t>(end - begin));
   }
   const bool typed = std::find(names_.begin(), names_.end(), "token_type_ids") != names_.end();
   ids_ = tensor_of(ids);
   type_ids_ = tensor_of(typed ? type_ids : std::vector<int32_t>());
   ends_ = tensor_of(ends);
-  labels_ = tensor_of(labels);
+  labels_ = labels_of({texts.begin(), texts.end()});
 }
 
 Batch TokenizedDataset::get(size_t index) const {

@@ -19,6 +19,7 @@ struct TokenizedDatasetOptions {
   int num_threads = 0;                               // 0: as many as there are cores
   bool cache = true;                                 // look on disk first, and keep the result there
   std::filesystem::path cache_directory = {};        // empty: accelerate/tokenized below XDG_CACHE_HOME or ~/.cache
+  int64_t cache_bytes = 10'000'000'000;  // of the files of tokens together; what was not used for longest goes first
   bool progress_bar = true;
 };
 
@@ -48,7 +49,7 @@ class TokenizedDataset {
   at::Tensor ids_;                  // int32, the rows one after the other
   at::Tensor type_ids_;             // int32, or empty
   at::Tensor ends_;                 // int64, where each row ends
-  at::Tensor labels_;               // int64
+  at::Tensor labels_;               // int64, or float32 where they are numbers
   bool from_cache_ = false;
 };
 

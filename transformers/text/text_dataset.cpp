@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "accelerate/base/error.h"
 
@@ -13,6 +14,15 @@ std::vector<Column> wanted_columns(const TextDatasetOptions& options) {
   std::vector<Column> columns{options.label, options.text};
   if (options.text_pair) columns.push_back(*options.text_pair);
   return columns;
+}
+
+/// The number that `text` is, and nothing if it is none or more than that.
+template <class T>
+std::optional<T> parse(const std::string& text) {
+  T value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -36,32 +46,46 @@ std::optional<LabelledText> TextReader::next() {
     return std::nullopt;
   }
   ++num_rows_;
-  LabelledText row{.text = std::move(record_.values[1]), .label = parse_label(record_)};
+  LabelledText row{.text = std::move(record_.values[1])};
+  if (options_.regression) {
+    row.number = parse_number(record_);
+  } else {
+    row.label = parse_class(record_);
+  }
   if (options_.text_pair) row.text_pair = std::move(record_.values[2]);
   return row;
 }
 
-int64_t TextReader::parse_label(const Record& record) const {
+void TextReader::refuse_label(const Record& record, const std::string& remedy) const {
+  accelerate::fail(path_.string(), ":", record.line_number, ": the label is '", record.values[0], "'; ", remedy);
+}
+
+int64_t TextReader::parse_class(const Record& record) const {
   const auto& label = record.values[0];
-  auto fail = [&](const auto&... parts) {
-    accelerate::fail(path_.string(), ":", record.line_number, ": the label is '", label, "'; ", parts...);
-  };
   if (!options_.label_names.empty()) {
     const auto& names = options_.label_names;
     auto name = std::find(names.begin(), names.end(), label);
-    if (name == names.end()) fail("it can be ", joined(names));
+    if (name == names.end()) refuse_label(record, "it can be " + joined(names));
     return name - names.begin();
   }
-  int64_t value = 0;
-  auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
-  if (error != std::errc() || end != label.data() + label.size()) {
-    fail("it should be a whole number (words become numbers by the option label_names)");
+  auto value = parse<int64_t>(label);
+  if (!value) {
+    refuse_label(record,
+                 "it should be a whole number (words become numbers by the option label_names; other numbers are for"
+                 " the option regression)");
   }
-  if (value < 0) fail("labels count from 0");
-  if (options_.num_labels > 0 && value >= options_.num_labels) {
-    fail("there are ", options_.num_labels, " labels, 0 to ", options_.num_labels - 1);
+  if (*value < 0) refuse_label(record, "labels count from 0");
+  if (options_.num_labels > 0 && *value >= options_.num_labels) {
+    refuse_label(record, "there are " + std::to_string(options_.num_labels) + " labels, 0 to " +
+                             std::to_string(options_.num_labels - 1));
   }
-  return value;
+  return *value;
+}
+
+double TextReader::parse_number(const Record& record) const {
+  auto value = parse<double>(record.values[0]);
+  if (!value || !std::isfinite(*value)) refuse_label(record, "it should be a number, such as 3.5");
+  return *value;
 }
 
 TextDataset::TextDataset(const std::filesystem::path& path, const TextDatasetOptions& options) {

@@ -14,11 +14,12 @@
 
 namespace transformers::text {
 
-/// A text, or a pair of texts, and its class.
+/// A text, or a pair of texts, and its class, or a number that belongs to it.
 struct LabelledText {
   std::string text = {};
   std::optional<std::string> text_pair = std::nullopt;
   int64_t label = 0;
+  std::optional<double> number = std::nullopt;  // instead of a class, for regression
 
   friend bool operator==(const LabelledText&, const LabelledText&) = default;
 };
@@ -29,6 +30,7 @@ struct TextDatasetOptions {
   std::optional<Column> text_pair = std::nullopt;  // the second sentence, where there are pairs
   Column label = "label";
   std::vector<std::string> label_names = {};        // labels in the file are these words; the first one becomes 0
+  bool regression = false;                          // labels are numbers of any kind, and no classes
   int64_t num_labels = 0;                           // labels lie below it; 0: they may be as large as they are
   int64_t max_rows = 0;                             // rows to read from the start; 0: all
   bool header = true;                               // the first row of a TSV or CSV file names the columns
@@ -45,7 +47,9 @@ class TextReader {
   std::optional<LabelledText> next();
 
  private:
-  int64_t parse_label(const Record& record) const;
+  int64_t parse_class(const Record& record) const;
+  double parse_number(const Record& record) const;
+  [[noreturn]] void refuse_label(const Record& record, const std::string& remedy) const;
 
   std::filesystem::path path_;
   TextDatasetOptions options_;
