@@ -380,6 +380,24 @@ TEST_CASE("sparse gradients are averaged, and stay sparse") {
   });
 }
 
+TEST_CASE("a model may have sparse and dense gradients") {
+  run_ranks(2, [](Group& group) {
+    torch::nn::Sequential model(torch::nn::Embedding(torch::nn::EmbeddingOptions(4, 2).sparse(true)),
+                                torch::nn::Linear(2, 2), torch::nn::Linear(2, 1));
+    auto replicas = replicate(*model, group);
+    for (int step = 0; step < 3; ++step) {
+      synced_backward(model->forward(torch::tensor({group.rank()})).sum(), {replicas});
+      for (const auto& item : model->named_parameters()) {
+        CAPTURE(item.key());
+        auto gradient = item.value().grad();
+        CHECK(gradient.is_sparse() == (item.key() == "0.weight"));
+        CHECK(equal_on_all_ranks({gradient.is_sparse() ? gradient.to_dense() : gradient}, group));
+      }
+      zero_grad(*model);
+    }
+  });
+}
+
 TEST_CASE("sparse gradients travel in the type that a comm hook says") {
   run_ranks(2, [](Group& group) {
     for (auto hook : {CommHook::Fp16, CommHook::Bf16}) {
