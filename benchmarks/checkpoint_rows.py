@@ -58,7 +58,7 @@ def loading_row(name, unit, value, **more):
 
 
 def waiting_row():
-    """How long the loop stands still for a save in the background, and for one that it waits for."""
+    """How long the loop stands still for a save in the background, after a first one, and for one that it waits for."""
     once = ("--times", 1)
     return Row(
         name="wait for an asynchronous save_state",

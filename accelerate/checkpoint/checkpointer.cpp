@@ -52,6 +52,7 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
   }
 
   std::vector<CheckpointFile> files;
+  copies_.begin();
   together(exchange_, [&] {
     std::vector<train::StateDict> weights;
     for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
@@ -61,7 +62,7 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
                         .world_size = group_.size(),
                         .shared = place_.leads(),
                         .safe_serialization = options.safe_serialization,
-                        .copy = options.async});
+                        .copies = options.async ? &copies_ : nullptr});
     return std::string();
   });
   const std::map<std::string, std::string> metadata = {{"step", std::to_string(state.gradient_state->step)},

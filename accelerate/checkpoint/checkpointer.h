@@ -12,6 +12,7 @@
 #include "accelerate/checkpoint/hooks.h"
 #include "accelerate/checkpoint/python_generators.h"
 #include "accelerate/checkpoint/staged_save.h"
+#include "accelerate/checkpoint/tensor_copies.h"
 #include "accelerate/checkpoint/training_state.h"
 #include "accelerate/comm/side_channel.h"
 #include "accelerate/durable/checkpoints.h"
@@ -20,7 +21,7 @@ namespace accelerate::checkpoint {
 
 struct SaveStateOptions {
   bool safe_serialization = true;  // models as safetensors, else as torch.save does
-  bool async = false;              // copy and return; a thread writes and commits
+  bool async = false;              // copy and return; a thread writes and commits. The memory is kept for the next
 };
 
 /// Where a checkpoint goes.
@@ -75,6 +76,7 @@ class Checkpointer {
   PythonGenerators python_;
   std::optional<std::pair<std::filesystem::path, durable::CheckpointDirectory>> series_;  // on ranks that lead
   comm::SideChannel side_channel_;
+  TensorCopies copies_;  // that the background writes
   std::future<void> background_;
 };
 

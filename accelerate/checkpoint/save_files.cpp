@@ -1,7 +1,5 @@
 #include "accelerate/checkpoint/save_files.h"
 
-#include <ATen/ATen.h>
-
 #include "accelerate/checkpoint/file_names.h"
 #include "accelerate/checkpoint/loop_state.h"
 #include "accelerate/checkpoint/random_states.h"
@@ -13,17 +11,13 @@ namespace {
 
 using tensors::TorchValue;
 
-at::Tensor copy_of(const at::Tensor& tensor) {
-  return tensor.detach().to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
-}
-
 /// Collects files, with copies of their tensors if asked for.
 class Files {
  public:
-  explicit Files(bool copy) : copy_(copy) {}
+  explicit Files(TensorCopies* copies) : copies_(copies) {}
 
   void add(const std::string& name, TorchValue value) {
-    if (copy_) value = value.map<at::Tensor>(copy_of);
+    if (copies_) value = value.map<at::Tensor>([this](const at::Tensor& tensor) { return copies_->copy_of(tensor); });
     auto folder = std::filesystem::path(name).stem().string();
     files_.push_back({.name = name, .write = [value = std::move(value), folder](const Append& append) {
                         tensors::write_torch_file(value, folder, append);
@@ -31,8 +25,8 @@ class Files {
   }
 
   void add(const std::string& name, train::StateDict weights) {
-    if (copy_) {
-      for (auto& item : weights) item.value() = copy_of(item.value());
+    if (copies_) {
+      for (auto& item : weights) item.value() = copies_->copy_of(item.value());
     }
     files_.push_back(
         {.name = name, .write = [weights, name](const Append& append) { write_weights(weights, name, append); }});
@@ -41,7 +35,7 @@ class Files {
   std::vector<CheckpointFile> take() { return std::move(files_); }
 
  private:
-  bool copy_;
+  TensorCopies* copies_;
   std::vector<CheckpointFile> files_;
 };
 
@@ -59,7 +53,7 @@ TorchValue state_of(const char* kind, size_t index, const Part& part) {
 
 std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
                                        const PythonGenerators& python, const SaveFilesOptions& options) {
-  Files files(options.copy);
+  Files files(options.copies);
   for (size_t i = 0; i < state.optimizers.size(); ++i) {
     if (!options.shared && !state.optimizers[i].sharding()) continue;
     auto gathered = state_of("optimizer", i, state.optimizers[i]);  // by all ranks together where they share it

@@ -6,6 +6,7 @@
 
 #include "accelerate/checkpoint/python_generators.h"
 #include "accelerate/checkpoint/staged_save.h"
+#include "accelerate/checkpoint/tensor_copies.h"
 #include "accelerate/checkpoint/training_state.h"
 
 namespace accelerate::checkpoint {
@@ -15,7 +16,7 @@ struct SaveFilesOptions {
   int world_size = 1;
   bool shared = true;              // with the files that all ranks would write alike, and one does for them
   bool safe_serialization = true;  // models as safetensors, else as torch.save does
-  bool copy = false;               // take copies now, so that training may go on before the files are written
+  TensorCopies* copies = nullptr;  // takes copies now, so that training may go on before the files are written
 };
 
 /// Asks every part of the program for its state. `weights` are those of the models. Throws Error naming the part that

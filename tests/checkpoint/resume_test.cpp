@@ -84,12 +84,17 @@ TEST_CASE("a checkpoint that is saved in the background is the one of the moment
     whole.train();
     TrainingRun first;
     first.train_steps(2);
-    first.accelerator.save_state(directory.path() / "saved", {.async = true});
-    first.train_steps(1);
-    first.accelerator.load_state(directory.path() / "saved");  // waits for it
-    first.losses.clear();
-    first.train();
-    CHECK(first.losses == from(whole.losses, 2));
+    for (int64_t step : {2, 3, 4}) {  // each in the memory of the one before
+      first.accelerator.save_state(directory.path() / std::to_string(step), {.async = true});
+      first.train_steps(1);
+    }
+    for (int64_t step : {4, 2, 3}) {
+      CAPTURE(step);
+      first.accelerator.load_state(directory.path() / std::to_string(step));  // waits for it
+      first.losses.clear();
+      first.train();
+      CHECK(first.losses == from(whole.losses, step));
+    }
   });
 }
 
