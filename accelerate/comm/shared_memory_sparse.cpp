@@ -1,6 +1,6 @@
 // The sum of sparse tensors, in which every rank has values for rows of its own: the gradients of large embeddings.
 
-#include <torch/torch.h>
+#include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/shared_memory_backend.h"

@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include <torch/torch.h>
+#include <torch/nn/modules/embedding.h>
 
 namespace accelerate::parallel {
 

@@ -1,13 +1,13 @@
 // Optimizers whose step is divided among ranks, compared with those that step everything on every rank.
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/accelerator.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/local_sgd.h"
 #include "accelerate/train/optimizer_sharding.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 namespace {

@@ -3,11 +3,12 @@
 // What c10d promises of every collective, checked on a backend against results that each rank computes by itself.
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <vector>
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 

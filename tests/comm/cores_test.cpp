@@ -3,12 +3,12 @@
 #include <set>
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 

@@ -4,7 +4,6 @@
 #include "accelerate/comm/hierarchical_backend.h"
 
 #include <doctest/doctest.h>
-#include <torch/torch.h>
 
 #include <csignal>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "tests/comm/collective_checks.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/torch.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;

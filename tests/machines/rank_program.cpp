@@ -5,11 +5,12 @@
 //   begun reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
 
 #include <accelerate/accelerate.h>
-#include <torch/torch.h>
 
 #include <chrono>
 #include <iostream>
 #include <string>
+
+#include "tests/support/torch.h"
 
 namespace {
 

@@ -2,11 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <torch/torch.h>
-
 #include "accelerate/accelerate.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/torch.h"
 
 namespace accelerate::tests {
 namespace {
