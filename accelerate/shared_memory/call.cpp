@@ -9,7 +9,7 @@ size_t bytes_of(DataType type) {
 
 const char* name_of(Operation operation) {
   static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce",  "reduce_scatter", "broadcast",
-                                           "allgather", "gather",    "scatter", "alltoall", "exchange"};
+                                           "allgather", "gather",    "scatter", "alltoall",       "exchange"};
   return kNames[static_cast<size_t>(operation)];
 }
 

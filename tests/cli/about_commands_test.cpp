@@ -171,7 +171,8 @@ TEST_CASE("the command reference has every command, and every flag of these") {
     auto command = line.substr(2, line.find(' ', 2) - 2);
     CHECK_MESSAGE(text.find("\n## " + command + "\n") != std::string::npos, command);
   }
-  for (const std::string command : {"config", "env", "estimate-memory", "merge-weights", "notebook", "to-fsdp2", "doctor"}) {
+  for (const std::string command :
+       {"config", "env", "estimate-memory", "merge-weights", "notebook", "to-fsdp2", "doctor"}) {
     auto page = parse_help(command, "", run({ACCELERATE_COMMAND, command, "--help"}).output);
     for (const auto& entry : page.entries) {
       bool documented = !entry.is_flag() || entry.names.back() == "--help" ||
