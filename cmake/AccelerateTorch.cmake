@@ -24,13 +24,15 @@ endif()
 
 include(AccelerateNccl)
 
-# accelerate_use_torch(target [WHOLE])
-# Links libtorch to `target` and gives it precompiled headers: the parts of torch.h that rooms and tests use, or, for
-# programs that include it as users do, the whole.
+# accelerate_use_torch(target [TENSORS | WHOLE])
+# Links libtorch to `target` and gives it precompiled headers: the parts of torch.h that rooms and tests use; only
+# tensors and what is done with them; or, for programs that include it as users do, the whole.
 function(accelerate_use_torch target)
-  cmake_parse_arguments(TORCH "WHOLE" "" "" ${ARGN})
+  cmake_parse_arguments(TORCH "TENSORS;WHOLE" "" "" ${ARGN})
   target_link_libraries(${target} PUBLIC torch)
-  if(TORCH_WHOLE)
+  if(TORCH_TENSORS)
+    accelerate_use_precompiled(${target} accelerate_torch_tensors)
+  elseif(TORCH_WHOLE)
     accelerate_use_precompiled(${target} accelerate_torch_whole)
   else()
     accelerate_use_precompiled(${target} accelerate_torch_parts)
