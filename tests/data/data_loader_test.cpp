@@ -1,6 +1,7 @@
 #include "accelerate/data/data_loader.h"
 
 #include <doctest/doctest.h>
+#include <torch/data.h>
 
 #include <atomic>
 #include <thread>
