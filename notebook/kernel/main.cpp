@@ -14,6 +14,7 @@
 
 #include "notebook/kernel/cell_kernel.h"
 #include "notebook/kernel/history.h"
+#include "notebook/kernel/parent.h"
 
 int main(int argc, char** argv) {
   if (argc < 3) {
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
   sigaddset(&interrupt, SIGINT);
   sigprocmask(SIG_BLOCK, &interrupt, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  accelerate::notebook::end_with_parent();
   int interrupts = signalfd(-1, &interrupt, SFD_NONBLOCK | SFD_CLOEXEC);
 
   auto cells =

@@ -3,6 +3,9 @@
 import json
 import os
 import pathlib
+import select
+import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -299,6 +302,17 @@ class Start(unittest.TestCase):
                 outcome = kernel.run("1")
         self.assertIn("`accelerate notebook install` makes it anew", outcome.error)
         self.assertIn("the interpreter does not start: C++20 was enabled", outcome.traceback)
+
+
+class End(unittest.TestCase):
+    def test_a_kernel_ends_with_a_jupyter_that_is_killed(self):
+        start = "from kernel_client import Kernel\nprint(Kernel().__enter__().manager.provisioner.pid, flush=True)\ninput()"
+        with subprocess.Popen([sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as jupyter:
+            kernel = os.pidfd_open(int(jupyter.stdout.readline()))
+            jupyter.kill()
+        ended, _, _ = select.select([kernel], [], [], 20)
+        os.close(kernel)
+        self.assertTrue(ended, "the kernel is still there after 20 s")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ TEST_CASE("rounds go through all shares, in portions that fit") {
 
 TEST_CASE("small shares go in one round, and a round holds at least 64 elements") {
   using Rounds = std::vector<std::vector<Portion>>;
-  CHECK(rounds_of({{10, 4}, {20, 4}}, 1024) == Rounds{{{0, {0, 10}}, {1, {0, 20}}}});
-  CHECK(rounds_of({{70, 8}}, 8) == Rounds{{{0, {0, 64}}}, {{0, {64, 6}}}});
+  CHECK((rounds_of({{10, 4}, {20, 4}}, 1024) == Rounds{{{0, {0, 10}}, {1, {0, 20}}}}));
+  CHECK((rounds_of({{70, 8}}, 8) == Rounds{{{0, {0, 64}}}, {{0, {64, 6}}}}));
   CHECK(rounds_of({}, 1024).empty());
 }
