@@ -1,6 +1,7 @@
 #include "accelerate/accelerator.h"
 
 #include <doctest/doctest.h>
+#include <torch/nn/functional/loss.h>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/data/tensor_dataset.h"
