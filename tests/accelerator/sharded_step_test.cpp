@@ -1,6 +1,7 @@
 // Optimizers whose step is divided among ranks, compared with those that step everything on every rank.
 
 #include <doctest/doctest.h>
+#include <torch/nn/modules/conv.h>
 
 #include "accelerate/accelerator.h"
 #include "accelerate/base/environment.h"
