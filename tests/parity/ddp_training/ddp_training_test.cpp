@@ -1,6 +1,8 @@
 // The classifier of ddp_training/make_reference.py, trained here.
 
 #include <doctest/doctest.h>
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/pooling.h>
 
 #include "accelerate/accelerate.h"
 #include "tests/parity/recorded.h"
