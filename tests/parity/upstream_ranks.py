@@ -78,6 +78,34 @@ def run_on_ranks(work, world_size, *arguments):
     return results
 
 
+def sums_of_parameters(model):
+    """Two numbers that tell a parameter from another, in double precision, which keeps every bit of theirs."""
+    return {
+        name: {
+            "sum": parameter.detach().double().sum().item(),
+            "sum_of_squares": parameter.detach().double().square().sum().item(),
+        }
+        for name, parameter in model.named_parameters()
+    }
+
+
+def runs_of(variants, ranks):
+    """For each variant of a training its options, the losses of all ranks and the parameters, which they have to share.
+
+    `ranks` has, for each rank, what the variants gave: {"losses": ..., "parameters": ...}.
+    """
+    runs = {}
+    for name, options in variants.items():
+        parameters = ranks[0][name]["parameters"]
+        assert all(rank[name]["parameters"] == parameters for rank in ranks), "the ranks end with different models"
+        runs[name] = {
+            "options": options,
+            "losses": [rank[name]["losses"] for rank in ranks],
+            "parameters": parameters,
+        }
+    return runs
+
+
 def write_reference(reference):
     """Writes `reference` to the file named on the command line. Numbers are printed so that they read back exactly."""
     if len(sys.argv) != 2:

@@ -9,7 +9,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from upstream_ranks import run_on_ranks, write_reference  # noqa: E402
+from upstream_ranks import run_on_ranks, runs_of, sums_of_parameters, write_reference  # noqa: E402
 
 TOLERANCE = 1e-4  # between machines, whose vector units sum in different orders; on one machine the bits are equal
 WORLD_SIZES = (1, 2)
@@ -79,14 +79,7 @@ def train(optimizer, fused, mixed_precision):
             optimizer.step()
             optimizer.zero_grad()
             losses.append(loss.item())
-    parameters = {
-        name: {
-            "sum": parameter.detach().double().sum().item(),
-            "sum_of_squares": parameter.detach().double().square().sum().item(),
-        }
-        for name, parameter in accelerator.unwrap_model(model).named_parameters()
-    }
-    return {"losses": losses, "parameters": parameters}
+    return {"losses": losses, "parameters": sums_of_parameters(accelerator.unwrap_model(model))}
 
 
 def work(accelerator):
@@ -94,17 +87,7 @@ def work(accelerator):
 
 
 def reference(world_size):
-    ranks = run_on_ranks(work, world_size)
-    runs = {}
-    for name, options in VARIANTS.items():
-        parameters = ranks[0][name]["parameters"]
-        assert all(rank[name]["parameters"] == parameters for rank in ranks), "the ranks end with different models"
-        runs[name] = {
-            "options": options,
-            "losses": [rank[name]["losses"] for rank in ranks],
-            "parameters": parameters,
-        }
-    return runs
+    return runs_of(VARIANTS, run_on_ranks(work, world_size))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,13 @@
 """A classifier of bags of words whose table of words has sparse gradients, trained on 2 ranks. Usage: make_reference.py OUTPUT.json
 
-The ranks see different words, so that each of them has gradients for rows that the other has none for. Sums of the final
-parameters are taken in double precision, which keeps every bit of theirs.
+The ranks see different words, so that each of them has gradients for rows that the other has none for.
 """
 
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from upstream_ranks import run_on_ranks, write_reference  # noqa: E402
+from upstream_ranks import run_on_ranks, runs_of, sums_of_parameters, write_reference  # noqa: E402
 
 TOLERANCE = 1e-4  # between machines, whose vector units sum in different orders; on one machine the bits are equal
 WORLD_SIZE = 2
@@ -52,14 +51,7 @@ def train(optimizer, accumulation_steps):
             optimizer.step()
             optimizer.zero_grad()
             losses.append(loss.item())
-    parameters = {
-        name: {
-            "sum": parameter.detach().double().sum().item(),
-            "sum_of_squares": parameter.detach().double().square().sum().item(),
-        }
-        for name, parameter in accelerator.unwrap_model(model).named_parameters()
-    }
-    return {"losses": losses, "parameters": parameters}
+    return {"losses": losses, "parameters": sums_of_parameters(accelerator.unwrap_model(model))}
 
 
 def work(accelerator):
@@ -67,13 +59,5 @@ def work(accelerator):
 
 
 if __name__ == "__main__":
-    ranks = run_on_ranks(work, WORLD_SIZE)
-    runs = {
-        name: {
-            "options": options,
-            "losses": [rank[name]["losses"] for rank in ranks],
-            "parameters": ranks[0][name]["parameters"],
-        }
-        for name, options in VARIANTS.items()
-    }
+    runs = runs_of(VARIANTS, run_on_ranks(work, WORLD_SIZE))
     write_reference({"tolerance": TOLERANCE, "runs": runs})
