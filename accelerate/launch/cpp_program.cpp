@@ -1,12 +1,17 @@
 #include "accelerate/launch/cpp_program.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
+#include <tuple>
 
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/environment.h"
@@ -71,22 +76,63 @@ fs::path precompiled_header(const BuildRecipe& recipe, const fs::path& cache) {
   return header;
 }
 
+/// The words of a rule for make. There a backslash stands before a space or a # that belongs to the word, and at the
+/// end of a line that goes on; a $ stands there twice.
+std::vector<std::string> words_of_rule(const std::string& rule) {
+  std::vector<std::string> words(1);
+  for (size_t i = 0; i < rule.size(); ++i) {
+    char next = i + 1 < rule.size() ? rule[i + 1] : '\0';
+    bool escaped = (rule[i] == '\\' && (next == ' ' || next == '#')) || (rule[i] == '$' && next == '$');
+    bool goes_on = rule[i] == '\\' && next == '\n';
+    if (escaped) {
+      words.back() += rule[++i];
+    } else if (goes_on || std::isspace(static_cast<unsigned char>(rule[i])) != 0) {
+      if (!words.back().empty()) words.emplace_back();
+    } else {
+      words.back() += rule[i];
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 /// The files that a source includes, system headers aside, from what the compiler wrote for make.
 std::vector<fs::path> dependencies_in(const fs::path& make_rule, const fs::path& except) {
-  std::istringstream words(text_of(make_rule));
   std::vector<fs::path> paths;
-  std::string target;
-  words >> target;
-  for (std::string word; words >> word;) {
-    if (word != "\\" && fs::path(word) != except) paths.push_back(fs::absolute(word));
+  auto words = words_of_rule(text_of(make_rule));
+  for (size_t i = 1; i < words.size(); ++i) {  // the first is the target
+    if (fs::path(words[i]) != except) paths.push_back(fs::absolute(words[i]));
   }
   return paths;
+}
+
+timespec now() {
+  timespec moment{};
+  clock_gettime(CLOCK_REALTIME, &moment);
+  return moment;
+}
+
+/// Whether the file was written or replaced after that moment, also by one that is older.
+bool changed_after(const fs::path& path, const timespec& moment) {
+  struct stat status{};
+  if (stat(path.c_str(), &status) != 0) return true;
+  return std::tie(status.st_ctim.tv_sec, status.st_ctim.tv_nsec) > std::tie(moment.tv_sec, moment.tv_nsec);
 }
 
 std::string key_of_files(const std::vector<fs::path>& paths) {
   ContentKey key;
   for (const auto& path : paths) key.add(path.string()).add_file(path);
   return key.hex();
+}
+
+/// Notes what the program was made of.
+void write_record(const fs::path& record, const std::vector<fs::path>& paths) {
+  auto made = unfinished(record);
+  std::ofstream file(made);
+  file << key_of_files(paths) << '\n';
+  for (const auto& path : paths) file << path.string() << '\n';
+  file.close();
+  fs::rename(made, record);
 }
 
 /// Whether the files that the program was made of are what they were.
@@ -120,7 +166,7 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
   auto header = precompiled_header(recipe, cache);
   fs::create_directories(directory);
   auto made = unfinished(program);
-  auto rule = directory / "includes";
+  auto rule = unfinished(directory / "includes");
   std::vector<std::string> words = {recipe.compiler};
   words.insert(words.end(), recipe.compile_flags.begin(), recipe.compile_flags.end());
   for (const auto& word : {std::string("-MMD"), std::string("-MF"), rule.string(), std::string("-include"),
@@ -128,14 +174,18 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
     words.push_back(word);
   }
   words.insert(words.end(), recipe.link_flags.begin(), recipe.link_flags.end());
+  auto begun = now();
   run_compiler(words, source);
 
   auto paths = dependencies_in(rule, header);
-  std::ofstream record(directory / "sources");
-  record << key_of_files(paths) << '\n';
-  for (const auto& path : paths) record << path.string() << '\n';
-  record.close();
+  fs::remove(rule);
+  // The record goes before the program changes and comes afterwards: it never speaks of another program. A file that
+  // changed meanwhile may not be what the compiler has read; without a record the next start compiles again.
+  auto record = directory / "sources";
+  fs::remove(record);
   fs::rename(made, program);
+  bool changed = std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return changed_after(path, begun); });
+  if (!changed) write_record(record, paths);
   return program;
 }
 

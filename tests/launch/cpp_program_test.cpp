@@ -56,6 +56,43 @@ TEST_CASE("a source file is compiled once, and again when it or what it includes
   CHECK_THROWS_WITH_AS(compile_program("missing.cpp", recipe, root / "cache"), doctest::Contains("missing.cpp"), Error);
 }
 
+TEST_CASE("a source whose path make would take apart is compiled again when it has changed") {
+  tests::TemporaryDirectory directory;
+  auto source = directory.write("a b/$x #1.cpp", "int main() { return 3; }\n");
+  BuildRecipe recipe{.version = "1", .compiler = "c++", .compile_flags = {"-O0"}};
+  auto exit_code = [&] {
+    fs::path program;
+    tests::captured_stderr([&] { program = compile_program(source, recipe, directory.path() / "cache"); });
+    return capture({program.string()}).exit_code;
+  };
+  CHECK(exit_code() == 3);
+  directory.write("a b/$x #1.cpp", "int main() { return 4; }\n");
+  CHECK(exit_code() == 4);
+}
+
+TEST_CASE("a source that is edited while it compiles is compiled again") {
+  tests::TemporaryDirectory directory;
+  const auto& root = directory.path();
+  auto source = directory.write("train.cpp", "int main() { return 3; }\n");
+  // A compiler during whose work on it the file is replaced by an older one.
+  auto older = directory.write("older.cpp", "int main() { return 4; }\n");
+  auto script = "#!/bin/sh\nc++ \"$@\" || exit 1\ncase \"$*\" in *" + source + "*) [ ! -e " + older + " ] || mv " +
+                older + " " + source + ";; esac\n";
+  auto compiler = directory.write("compiler", script);
+  fs::permissions(compiler, fs::perms::owner_all);
+  BuildRecipe recipe{.version = "1", .compiler = compiler, .compile_flags = {"-O0"}};
+  std::string said;
+  auto exit_code = [&] {
+    fs::path program;
+    said = tests::captured_stderr([&] { program = compile_program(source, recipe, root / "cache"); });
+    return capture({program.string()}).exit_code;
+  };
+  exit_code();
+  CHECK(exit_code() == 4);
+  CHECK(exit_code() == 4);
+  CHECK(said == "");
+}
+
 TEST_CASE("sources are known by their names") {
   for (auto name : {"train.cpp", "a/b.cc", "x.cxx"}) CHECK(is_cpp_source(name));
   for (auto name : {"train", "train.py", "cpp", "train.cpp.o"}) CHECK_FALSE(is_cpp_source(name));
