@@ -1,5 +1,7 @@
 #include "cli/launch_command.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -108,6 +110,7 @@ int launch_command(const std::vector<std::string>& arguments) try {
   options.program = line.program.front();
   options.arguments.assign(line.program.begin() + 1, line.program.end());
   check(options);
+  if (isatty(STDIN_FILENO)) options.terminal_job = getpgrp();
   launch::JobDirectory directory(options.log_dir);
   return launch::run_guarded([&] { return run_job(options, directory, settings.is_on("quiet")); },
                              [&] { directory.tidy(); });

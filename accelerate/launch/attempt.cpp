@@ -49,6 +49,17 @@ std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::f
   return target;
 }
 
+/// A lone rank is part of the shell's job, so that it can read the terminal and gets its keys. Several would take each
+/// other's input away, and being in the background be stopped at the first try.
+void share_terminal(const LaunchOptions& options, ChildProcess::Setup& setup) {
+  if (!options.terminal_job) return;
+  if (options.local_processes() == 1) {
+    setup.group = options.terminal_job;
+  } else {
+    setup.no_input = true;
+  }
+}
+
 Rank start_rank(const LaunchOptions& options, const Command& command, const Machine& machine,
                 const JobDirectory& directory, int local_rank, RankOutput& output, const SignalWatch& signals) {
   int number = options.first_rank() + local_rank;
@@ -59,6 +70,7 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
       environ, options.ranks_by_mpi ? mpi_environment(options, machine)
                                     : child_environment(options, machine, local_rank, error_file.string()));
   setup.signal_mask = signals.original_mask();
+  share_terminal(options, setup);
   if (number == 0) setup.inherited_fd = machine.store_fd;
   if (auto target = target_of(options, own_directory, local_rank, STDOUT_FILENO)) setup.output = output.open(*target);
   if (auto target = target_of(options, own_directory, local_rank, STDERR_FILENO)) setup.errors = output.open(*target);
@@ -121,10 +133,9 @@ Ending run_attempt(const LaunchOptions& options, const Command& command, Machine
   if (others) failed_elsewhere = [others] { return others->failed_elsewhere(); };
   auto verdict = supervise(ranks, signals, patience, failed_elsewhere);
   output.finish();
-  if (verdict.stopped_by != 0) return {verdict.exit_code, "stopped by " + signal_name(verdict.stopped_by)};
-  if (!verdict.failed) return {};
+  if (!verdict.failed) return verdict.stopped_by != 0 ? stopped_by(verdict.stopped_by) : Ending{};
   return {verdict.exit_code, summary_of(options, ranks[*verdict.failed], verdict.others_stopped, output),
-          !could_not_start(verdict.exit_code)};
+          verdict.stopped_by == 0 && !could_not_start(verdict.exit_code)};
 }
 
 }  // namespace accelerate::launch

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
+#include "accelerate/launch/process_tree.h"
 
 namespace accelerate::launch {
 
@@ -24,11 +25,12 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 
 /// Between fork and exec. Returns only when the program cannot be executed.
 void become(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup, pid_t parent) {
-  setpgid(0, 0);
+  setpgid(0, setup.group.value_or(0));
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the launcher ended before it could be watched
   sigprocmask(SIG_SETMASK, &setup.signal_mask, nullptr);
   if (setup.inherited_fd) fcntl(*setup.inherited_fd, F_SETFD, 0);
+  if (setup.no_input) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   if (setup.output) dup2(*setup.output, STDOUT_FILENO);
   if (setup.errors) dup2(*setup.errors, STDERR_FILENO);
   if (setup.stopped) ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
@@ -43,7 +45,7 @@ void leave_stopped(pid_t pid) {
 
 }  // namespace
 
-ChildProcess::ChildProcess(const Command& command, const Setup& setup) {
+ChildProcess::ChildProcess(const Command& command, const Setup& setup) : joined_group_(setup.group.has_value()) {
   auto arguments = pointers_to(command.arguments);
   auto environment = pointers_to(setup.environment);
   int ends[2];  // closed by a successful exec, else carries its error
@@ -59,7 +61,7 @@ ChildProcess::ChildProcess(const Command& command, const Setup& setup) {
   int error = pid_ < 0 ? errno : 0;
   close(ends[1]);
   if (pid_ > 0) {
-    setpgid(pid_, pid_);  // here too: whichever of the two processes comes first
+    setpgid(pid_, setup.group.value_or(pid_));  // here too: whichever of the two processes comes first
     while (read(ends[0], &error, sizeof(error)) < 0 && errno == EINTR) {
     }
   }
@@ -86,6 +88,12 @@ std::optional<int> ChildProcess::wait_status() {
   return wait_status_;
 }
 
-void ChildProcess::send_signal(int number) { kill(-pid_, number); }
+void ChildProcess::send_signal(int number) {
+  if (!joined_group_) {
+    kill(-pid_, number);
+    return;
+  }
+  for (pid_t pid : descendants_of(getpid())) kill(pid, number);  // the group is not the program's alone
+}
 
 }  // namespace accelerate::launch

@@ -25,6 +25,16 @@ namespace {
 /// Orphans among the descendants become children of this process instead of init's, so that they are found.
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
+/// Stands still, as SIGTSTP has it, until the shell lets its job go on.
+void halt() {
+  sigset_t halting;
+  sigemptyset(&halting);
+  sigaddset(&halting, SIGTSTP);
+  raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &halting, nullptr);
+  sigprocmask(SIG_BLOCK, &halting, nullptr);
+}
+
 [[noreturn]] void run_worker(const std::function<int()>& work, const std::function<void()>& tidy, int lifeline) {
   setpgid(0, 0);  // Ctrl-C reaches the guard alone, which passes it on
   adopt_orphans();
@@ -68,7 +78,9 @@ int run_guarded(const std::function<int()>& work, const std::function<void()>& t
   close(ends[0]);
   int status = 0;
   while (waitpid(worker, &status, WNOHANG) != worker) {
-    if (int number = signals.wait(std::chrono::seconds(1)); number != 0) kill(worker, number);
+    int number = signals.wait(std::chrono::seconds(1));
+    if (number != 0) signals.pass_on(number, worker);
+    if (number == SIGTSTP) halt();
   }
   kill_descendants();
   tidy();

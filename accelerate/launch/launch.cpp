@@ -7,7 +7,6 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
-#include "accelerate/base/exit_status.h"
 #include "accelerate/base/gpu.h"
 #include "accelerate/launch/arrival.h"
 #include "accelerate/launch/attempt.h"
@@ -32,7 +31,7 @@ Machine look_at_machine(const LaunchOptions& options) {
   return machine;
 }
 
-Outcome stopped(int number) { return {128 + number, "stopped by " + signal_name(number)}; }
+Outcome outcome_of(const Ending& ending) { return {ending.exit_code, ending.message}; }
 
 /// The command of the ranks; a C++ source file is compiled first.
 Command command_of(const LaunchOptions& options) {
@@ -59,11 +58,11 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
       ending = decision.ending;
       if (again) machine.main_process_port = decision.main_process_port;
     }
-    if (!again) return {ending.exit_code, ending.message};
+    if (!again) return outcome_of(ending);
     ++machine.restart_count;
     std::cerr << "accelerate launch: " << ending.message << "\naccelerate launch: starting again, "
               << machine.restart_count << " of at most " << options.max_restarts << " times" << std::endl;
-    if (int number = signals.wait(options.monitor_interval); number != 0) return stopped(number);
+    if (int number = signals.request_to_stop(options.monitor_interval)) return outcome_of(stopped_by(number));
   }
 }
 
@@ -83,7 +82,6 @@ Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
 }  // namespace
 
 Outcome launch(LaunchOptions options, const JobDirectory& directory) {
-  check(options);
   if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
   auto command = command_of(options);
   SignalWatch signals;
@@ -94,7 +92,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
         arrive(options.main_process_ip, *options.main_process_port, {options.num_machines, options.num_processes},
                options.rank_by_arrival ? std::nullopt : std::optional(options.machine_rank),
                options.rendezvous_timeout.value_or(std::chrono::minutes(15)), signals);
-    if (arrival.stopped_by != 0) return stopped(arrival.stopped_by);
+    if (arrival.stopped_by != 0) return outcome_of(stopped_by(arrival.stopped_by));
     others = arrival.machine_rank == 0 ? link_as_main_machine(std::move(arrival.others),
                                                               options.rank_by_arrival ? 0 : *options.main_process_port)
                                        : link_to_main_machine(std::move(arrival.others.front()));
@@ -110,7 +108,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
     MainMachine main_machine(options.main_process_ip, machine.main_process_port);
     if (options.rendezvous_timeout) {
       int number = main_machine.wait(*options.rendezvous_timeout, signals);
-      if (number != 0) return stopped(number);
+      if (number != 0) return outcome_of(stopped_by(number));
     }
     watch.emplace(main_machine);
   }

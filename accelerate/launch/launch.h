@@ -15,8 +15,8 @@ struct Outcome {
 };
 
 /// Starts exactly `options.local_processes()` processes, again after a failure if the options allow it, and returns how
-/// the job ended. Ranks leave their files in `directory`. Throws Error before anything has started when the options
-/// are wrong, the port is in use or the program cannot be run.
+/// the job ended. Ranks leave their files in `directory`. The options have passed `check`. Throws Error before anything
+/// has started when the port is in use or the program cannot be run.
 Outcome launch(LaunchOptions options, const JobDirectory& directory);
 
 }  // namespace accelerate::launch

@@ -2,6 +2,8 @@
 
 // What a user asks of `accelerate launch`.
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <optional>
 #include <string>
@@ -46,6 +48,8 @@ struct LaunchOptions {
   std::string log_dir = {};
   std::string role = "default";
   std::optional<int> wait_for_debugger = std::nullopt;  // the rank
+
+  std::optional<pid_t> terminal_job = std::nullopt;  // the process group of the shell's job, if that is on a terminal
 
   bool module = false;
   bool no_python = false;

@@ -17,8 +17,6 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 bool failed(const Ending& ending) { return ending.exit_code != 0; }
 
-Ending stopped_by(int number) { return {.exit_code = 128 + number, .message = "stopped by " + signal_name(number)}; }
-
 /// "CODE RETRY MESSAGE", as launchers tell each other.
 std::string text_of(const Ending& ending) {
   return std::to_string(ending.exit_code) + (ending.may_retry ? " 1 " : " 0 ") + ending.message;
@@ -151,6 +149,10 @@ class OtherMachineLink : public MachineLink {
 };
 
 }  // namespace
+
+Ending stopped_by(int signal_number) {
+  return {.exit_code = 128 + signal_number, .message = "stopped by " + signal_name(signal_number)};
+}
 
 std::unique_ptr<MachineLink> link_as_main_machine(std::vector<LineSocket> others, int port) {
   return std::make_unique<MainMachineLink>(std::move(others), port);

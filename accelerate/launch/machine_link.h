@@ -18,6 +18,9 @@ struct Ending {
   bool may_retry = false;
 };
 
+/// That of ranks which the user has stopped.
+Ending stopped_by(int signal_number);
+
 /// What the machines do next, when the ranks of all have ended.
 struct Decision {
   bool again = false;         // they start once more,

@@ -97,7 +97,7 @@ int MainMachine::wait(seconds timeout, SignalWatch& signals) const {
       say_waiting(wrong);
       next_word += kNextWord;
     }
-    if (int number = signals.wait(kPause); number != 0) return number;
+    if (int number = signals.request_to_stop(kPause)) return number;
   }
   return 0;
 }

@@ -1,17 +1,30 @@
 #include "accelerate/launch/signal_watch.h"
 
+#include <algorithm>
+#include <array>
+
 namespace accelerate::launch {
 
-bool asks_to_stop(int number) { return number != 0 && number != SIGUSR1 && number != SIGUSR2; }
+namespace {
+
+constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr std::array kForRanks = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr int kFromTerminal = 1;  // goes along with a signal that is passed on
+
+}  // namespace
+
+bool asks_to_stop(int number) { return std::find(kRequests.begin(), kRequests.end(), number) != kRequests.end(); }
 
 SignalWatch::SignalWatch() {
   sigemptyset(&watched_);
   sigaddset(&watched_, SIGCHLD);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
+  auto watch = [this](int number) {
     struct sigaction action{};
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_IGN) sigaddset(&watched_, number);
-  }
+  };
+  std::for_each(kRequests.begin(), kRequests.end(), watch);
+  std::for_each(kForRanks.begin(), kForRanks.end(), watch);
   // Whoever started us may ignore SIGCHLD; then the kernel would throw the exit codes of children away.
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
@@ -28,8 +41,27 @@ int SignalWatch::wait(std::chrono::milliseconds limit) {
   timespec time{};
   time.tv_sec = limit.count() / 1000;
   time.tv_nsec = limit.count() % 1000 * 1'000'000;
-  int number = sigtimedwait(&watched_, nullptr, &time);
-  return number > 0 && number != SIGCHLD ? number : 0;
+  siginfo_t info{};
+  int number = sigtimedwait(&watched_, &info, &time);
+  if (number <= 0 || number == SIGCHLD) return 0;
+  bool passed_on = info.si_code == SI_QUEUE;
+  from_terminal_ = passed_on ? info.si_value.sival_int == kFromTerminal : info.si_code == SI_KERNEL;
+  return number;
+}
+
+int SignalWatch::request_to_stop(std::chrono::milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  auto until = Clock::now() + limit;
+  while (true) {
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    int number = wait(std::max(left, std::chrono::milliseconds(0)));
+    if (asks_to_stop(number)) return number;
+    if (Clock::now() >= until) return 0;
+  }
+}
+
+void SignalWatch::pass_on(int number, pid_t process) const {
+  sigqueue(process, number, {.sival_int = from_terminal_ ? kFromTerminal : 0});
 }
 
 }  // namespace accelerate::launch

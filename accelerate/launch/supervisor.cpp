@@ -35,15 +35,34 @@ void send_signal(std::vector<Rank>& ranks, int number) {
   std::for_each(ranks.rbegin(), ranks.rend(), [number](auto& rank) { rank.process->send_signal(number); });
 }
 
-/// Sends `number`, waits at most `patience`, and kills what is left: also processes that ended ranks have left behind.
-void stop(std::vector<Rank>& ranks, SignalWatch& signals, int number, milliseconds patience) {
-  send_signal(ranks, number);
+/// Whether the terminal sends its signals to the rank as it does to the launcher.
+bool hears_terminal(const Rank& rank) { return rank.process->joined_group(); }
+
+/// The signal that the launcher has just got.
+void pass_on(std::vector<Rank>& ranks, int number, const SignalWatch& signals) {
+  bool heard = signals.from_terminal() && std::all_of(ranks.begin(), ranks.end(), hears_terminal);
+  if (!heard) send_signal(ranks, number);
+}
+
+/// Waits at most `patience` for ranks that have been told to stop, and kills what is left: also processes that ended
+/// ranks have left behind. Returns the signal with which the user cut that short, or 0.
+int see_off(std::vector<Rank>& ranks, SignalWatch& signals, milliseconds patience) {
+  int request = 0;
   auto until = Clock::now() + patience;
-  while (!all_ended(ranks) && Clock::now() < until) {
-    if (asks_to_stop(signals.wait(time_until(until)))) break;
+  while (!all_ended(ranks) && Clock::now() < until && request == 0) {
+    int number = signals.wait(time_until(until));
+    if (asks_to_stop(number)) request = number;
   }
   send_signal(ranks, SIGKILL);
   while (!all_ended(ranks)) signals.wait(milliseconds(1000));
+  return request;
+}
+
+Verdict stopped(int number) { return {.exit_code = 128 + number, .stopped_by = number}; }
+
+/// Whether it is worth to wait after a failure. A key of the terminal can end a rank before the launcher hears of it.
+bool may_tell_more(const std::vector<Rank>& ranks) {
+  return !all_ended(ranks) || std::any_of(ranks.begin(), ranks.end(), hears_terminal);
 }
 
 /// Notes which ranks fail and in which order, until it is clear that no more will by themselves.
@@ -84,28 +103,36 @@ Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience
                   const FailedElsewhere& failed_elsewhere) {
   while (!all_ended(ranks) && !any_failed(ranks)) {
     int number = signals.wait(failed_elsewhere ? kLooking : milliseconds(1000));
-    if (failed_elsewhere && failed_elsewhere() && !any_failed(ranks)) {
-      stop(ranks, signals, SIGTERM, patience.with_peers);
-      return {.failed_elsewhere = true};
-    }
-    if (number != 0 && !asks_to_stop(number)) send_signal(ranks, number);
+    if (number != 0) pass_on(ranks, number, signals);
     if (asks_to_stop(number)) {
-      stop(ranks, signals, number, patience.on_request);
-      return {.exit_code = 128 + number, .stopped_by = number};
+      see_off(ranks, signals, patience.on_request);
+      return stopped(number);
+    }
+    if (failed_elsewhere && failed_elsewhere() && !any_failed(ranks)) {
+      send_signal(ranks, SIGTERM);
+      int request = see_off(ranks, signals, patience.with_peers);
+      return request != 0 ? stopped(request) : Verdict{.failed_elsewhere = true};
     }
   }
   if (!any_failed(ranks)) return {};
 
   FailureLog log(ranks);
   log.look();
+  int request = 0;
   auto until = Clock::now() + kSettling;
-  while (!all_ended(ranks) && Clock::now() < until) {
-    signals.wait(std::min(time_until(until), milliseconds(10)));
+  while (Clock::now() < until && request == 0 && may_tell_more(ranks)) {
+    int number = signals.wait(std::min(time_until(until), milliseconds(10)));
+    if (asks_to_stop(number)) request = number;
     log.look();
   }
   Verdict verdict{.failed = log.to_blame(), .others_stopped = !all_ended(ranks)};
-  verdict.exit_code = exit_code_of(*ranks[*verdict.failed].process->wait_status());
-  stop(ranks, signals, SIGTERM, patience.with_peers);
+  const auto& failed = ranks[*verdict.failed];
+  verdict.exit_code = exit_code_of(*failed.process->wait_status());
+  bool by_key = request != 0 && signals.from_terminal() && hears_terminal(failed);
+  send_signal(ranks, SIGTERM);
+  int later_request = see_off(ranks, signals, patience.with_peers);
+  if (by_key) return stopped(request);
+  verdict.stopped_by = request != 0 ? request : later_request;
   return verdict;
 }
 

@@ -24,7 +24,7 @@ struct Verdict {
   int exit_code = 0;                  // of the rank to blame, or 128 + the signal
   std::optional<size_t> failed = {};  // the rank to blame
   bool others_stopped = false;        // because of it
-  int stopped_by = 0;                 // the signal with which the user ended the job
+  int stopped_by = 0;                 // the signal with which the user ended the job, or one that was failing
   bool failed_elsewhere = false;      // on another machine: the ranks here were stopped because of it
 };
 
@@ -38,9 +38,9 @@ struct Patience {
 using FailedElsewhere = std::function<bool()>;
 
 /// Waits until all ranks have ended. When one fails, the others get SIGTERM, and later SIGKILL. A signal to stop is
-/// passed on to every rank at once; a second one kills them. SIGUSR1 and SIGUSR2 are passed on, and that is all.
-/// When ranks have failed elsewhere, those here are stopped too. Afterwards no process of the ranks' groups runs any
-/// more, unless all succeeded.
+/// passed on to every rank at once; a second one kills them. Other signals are passed on, and that is all. Ranks that
+/// are in the shell's job get from the terminal itself what that sends. When ranks have failed elsewhere, those here
+/// are stopped too. Afterwards no process of the ranks' groups runs any more, unless all succeeded.
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {},
                   const FailedElsewhere& failed_elsewhere = {});
 

@@ -8,6 +8,7 @@
 
 #include "accelerate/config/launch_config.h"
 #include "tests/cli/command_run.h"
+#include "tests/cli/terminal.h"
 #include "tests/support/time_limit.h"
 
 using namespace accelerate;
@@ -15,6 +16,7 @@ using accelerate::tests::Program;
 using accelerate::tests::Result;
 using accelerate::tests::run;
 using accelerate::tests::TemporaryDirectory;
+using accelerate::tests::Terminal;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
@@ -25,38 +27,6 @@ Result accelerate_with(std::vector<std::string> words, const std::vector<Environ
   words.insert(words.begin(), ACCELERATE_COMMAND);
   return run(words, environment);
 }
-
-/// A terminal of 100 columns and 40 lines with a program in it.
-class Terminal {
- public:
-  Terminal(const fs::path& directory, const std::string& command) : socket_((directory / "tmux").string()) {
-    tmux({"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "40", command + "; echo ended with $?; sleep 60"});
-  }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-  ~Terminal() { tmux({"kill-server"}); }
-
-  void press(const std::vector<std::string>& keys) {
-    std::vector<std::string> words = {"send-keys"};
-    words.insert(words.end(), keys.begin(), keys.end());
-    tmux(words);
-  }
-
-  std::string screen() { return tmux({"capture-pane", "-p"}); }
-
-  /// Waits until the screen shows the text.
-  bool shows(const std::string& text) {
-    return Program::wait_until([&] { return screen().find(text) != std::string::npos; }, 20s);
-  }
-
- private:
-  std::string tmux(std::vector<std::string> words) {
-    words.insert(words.begin(), {"tmux", "-S", socket_});
-    return run(words, {{"TERM", "xterm"}, {"TMUX", std::nullopt}}).output;
-  }
-
-  std::string socket_;
-};
 
 }  // namespace
 

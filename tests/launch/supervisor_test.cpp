@@ -1,6 +1,12 @@
 #include "accelerate/launch/supervisor.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
 
 #include "tests/support/temporary_directory.h"
 
@@ -60,4 +66,38 @@ TEST_CASE("a second request to stop kills at once") {
   CHECK(verdict.exit_code == 128 + SIGINT);
   CHECK(Clock::now() - begin < 5s);
   CHECK(job.ranks[0].process->wait_status() == SIGKILL);
+}
+
+TEST_CASE("a request to stop while the peers of a failed rank are stopped is remembered") {
+  for (auto delay : {20ms, 400ms}) {  // while it settles who failed, and while the others end
+    Job job;
+    job.start("trap '' TERM; echo ready > $NOTES/ready; while true; do sleep 0.1; done");
+    job.start("while [ ! -e $NOTES/ready ]; do sleep 0.01; done; touch $NOTES/failing; exit 4");
+    pid_t sender = fork();
+    if (sender == 0) {
+      while (!fs::exists(job.directory.path() / "failing")) usleep(1000);
+      usleep(static_cast<useconds_t>(std::chrono::microseconds(delay).count()));
+      kill(getppid(), SIGINT);
+      _exit(0);
+    }
+    auto verdict = supervise(job.ranks, job.signals, {.with_peers = 1s});
+    CHECK(verdict.failed == 1);
+    CHECK(verdict.exit_code == 4);
+    CHECK(verdict.stopped_by == SIGINT);
+    waitpid(sender, nullptr, 0);
+  }
+}
+
+TEST_CASE("only a request to stop ends a pause early") {
+  SignalWatch signals;
+  pid_t child = fork();  // whose end is a signal, too
+  if (child == 0) _exit(0);
+  raise(SIGUSR2);
+  auto begin = Clock::now();
+  CHECK(signals.request_to_stop(200ms) == 0);
+  CHECK(Clock::now() - begin >= 200ms);
+  raise(SIGTERM);
+  CHECK(signals.request_to_stop(60s) == SIGTERM);
+  CHECK(Clock::now() - begin < 30s);
+  waitpid(child, nullptr, 0);
 }
