@@ -11,6 +11,17 @@ function(accelerate_warnings target)
   endif()
 endfunction()
 
+# accelerate_compile_together(target)
+# Compiles the sources of a target in batches. Reading torch's headers, precompiled as they are, takes ten times longer than
+# compiling most of our sources, and a batch reads them once.
+option(ACCELERATE_BATCHES "Compile sources in batches: a whole build takes half the time, one after a change longer" ON)
+function(accelerate_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ACCELERATE_BATCHES} UNITY_BUILD_BATCH_SIZE 10)
+  if(ACCELERATE_BATCHES AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # which takes a source in a batch for a header
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 # accelerate_use_precompiled(target headers)
 # PIC everywhere, because a precompiled header serves only files compiled with the same flags.
 function(accelerate_use_precompiled target headers)
@@ -49,6 +60,7 @@ function(accelerate_room name)
   else()
     accelerate_use_precompiled(${target} accelerate_standard_headers)
   endif()
+  accelerate_compile_together(${target})
   list(TRANSFORM ROOM_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_target_properties(${target} PROPERTIES
     ACCELERATE_HEADERS "${ROOM_HEADERS}"
@@ -118,6 +130,7 @@ function(accelerate_test name)
   endif()
   if(TEST_TORCH)
     accelerate_use_torch(${name})
+    accelerate_compile_together(${name})
   else()
     accelerate_use_precompiled(${name} accelerate_standard_headers)
   endif()

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 using tensors::TorchValue;
 
 /// Equal for names of the same numbers in memory.
-using Place = std::tuple<const void*, std::vector<int64_t>, std::vector<int64_t>>;
+using Extent = std::tuple<const void*, std::vector<int64_t>, std::vector<int64_t>>;
 
-Place place_of(const at::Tensor& tensor) {
+Extent extent_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr(), tensor.sizes().vec(), tensor.strides().vec()};
 }
 
@@ -33,9 +33,9 @@ void list_names(std::ostringstream& text, const char* title, const std::vector<s
 
 tensors::TensorList without_repeats(const train::StateDict& weights) {
   tensors::TensorList list;
-  std::set<Place> places;
+  std::set<Extent> extents;
   for (const auto& item : weights) {
-    if (item.value().numel() > 0 && !places.insert(place_of(item.value())).second) continue;
+    if (item.value().numel() > 0 && !extents.insert(extent_of(item.value())).second) continue;
     list.emplace_back(item.key(), item.value());
   }
   return list;
@@ -60,7 +60,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
   std::vector<std::string> mismatched;
   std::vector<std::pair<at::Tensor, tensors::StoredTensor>> pairs;
   std::set<std::string> names;
-  std::set<Place> filled;
+  std::set<Extent> filled;
   for (const auto& [name, item] : stored) {
     const auto* tensor = model.find(name);
     if (!tensor) {
@@ -68,7 +68,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
       continue;
     }
     names.insert(name);
-    filled.insert(place_of(*tensor));
+    filled.insert(extent_of(*tensor));
     if (tensor->sizes() != item.shape) {
       std::ostringstream line;
       line << name << ": " << at::IntArrayRef(item.shape) << " in the file, " << tensor->sizes() << " in the model";
@@ -78,7 +78,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
     pairs.emplace_back(*tensor, item);
   }
   for (const auto& item : model) {
-    if (!names.contains(item.key()) && !filled.contains(place_of(item.value()))) {
+    if (!names.contains(item.key()) && !filled.contains(extent_of(item.value()))) {
       checked.keys.missing_keys.push_back(item.key());
     }
   }

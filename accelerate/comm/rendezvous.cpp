@@ -8,19 +8,13 @@
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/sockets.h"
+#include "accelerate/comm/store_text.h"
 
 namespace accelerate::comm {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string text_of(c10d::Store& store, const std::string& key) {
-  auto bytes = store.get(key);
-  return {bytes.begin(), bytes.end()};
-}
-
-std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::string describe(const ProcessEnvironment& process) {
   return "world size " + std::to_string(process.world_size) + ", run id '" + process.run_id + "', accelerate " +

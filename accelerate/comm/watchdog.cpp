@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "accelerate/base/quiet_thread.h"
+#include "accelerate/comm/store_text.h"
 
 namespace accelerate::comm {
 
@@ -50,11 +51,6 @@ std::timed_mutex& sending() {
 }
 
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
-
-std::string text_of(c10d::Store& store, const std::string& key) {
-  auto bytes = store.get(key);
-  return {bytes.begin(), bytes.end()};
-}
 
 /// A rank that is alive and waits for the same collective fails as we do and says so here; who does not, was not there.
 std::string ask_store(c10d::Store& store, int rank, int size, int64_t number) {

@@ -100,8 +100,6 @@ Section read_section(const Key& key, const DocumentNode& node) {
   return section;
 }
 
-DocumentNode plain_text(const std::string& text) { return {.kind = DocumentNode::Kind::Text, .text = text}; }
-
 /// The value of an assignment, as a file would have it.
 DocumentNode node_of(const Key& key, const std::string& text) {
   auto node = plain_text(text);

@@ -21,9 +21,9 @@ std::optional<double> as_number(const DocumentNode& node) {
   return std::stod(node.text);
 }
 
-DocumentNode plain_text(const std::string& text) { return {.kind = DocumentNode::Kind::Text, .text = text}; }
-
 }  // namespace
+
+DocumentNode plain_text(const std::string& text) { return {.kind = DocumentNode::Kind::Text, .text = text}; }
 
 bool is_null(const DocumentNode& node) {
   return node.kind == DocumentNode::Kind::Null ||

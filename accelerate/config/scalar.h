@@ -9,6 +9,9 @@
 
 namespace accelerate::config {
 
+/// `text` as it stands in a file without quotes.
+DocumentNode plain_text(const std::string& text);
+
 /// True for nothing, ~ and null, all unquoted.
 bool is_null(const DocumentNode& node);
 

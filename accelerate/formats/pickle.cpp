@@ -7,7 +7,7 @@ namespace accelerate::formats {
 
 namespace {
 
-constexpr std::array kTypes = {
+constexpr std::array kTensorTypes = {
     PickleType{"float32", "FloatStorage", 4},
     PickleType{"float64", "DoubleStorage", 8},
     PickleType{"float16", "HalfStorage", 2},
@@ -31,8 +31,9 @@ constexpr std::array kTypes = {
 };
 
 const PickleType* find_type(std::string_view name, std::string_view PickleType::* field) {
-  auto type = std::find_if(kTypes.begin(), kTypes.end(), [&](const PickleType& type) { return type.*field == name; });
-  return type == kTypes.end() ? nullptr : &*type;
+  auto type = std::find_if(kTensorTypes.begin(), kTensorTypes.end(),
+                           [&](const PickleType& type) { return type.*field == name; });
+  return type == kTensorTypes.end() ? nullptr : &*type;
 }
 
 }  // namespace

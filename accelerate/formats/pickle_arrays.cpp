@@ -8,15 +8,15 @@ namespace accelerate::formats {
 
 namespace {
 
-constexpr std::array<std::string_view, 14> kTypes = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
-                                                     "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
+constexpr std::array<std::string_view, 14> kNumberTypes = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
+                                                           "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
 
 /// Of a finished type such as "<u4".
 size_t element_bytes(std::string_view type) { return std::stoul(std::string(type.substr(2))); }
 
 const std::string& finished_type(PickleGraph& graph, NodeId id) {
   const auto& type = graph.get<ArrayTypeNode>(id, "numpy type").type;
-  if (std::find(kTypes.begin(), kTypes.end(), type.substr(1)) == kTypes.end()) {
+  if (std::find(kNumberTypes.begin(), kNumberTypes.end(), type.substr(1)) == kNumberTypes.end()) {
     graph.refuse("its pickle has a numpy type without a byte order");
   }
   return type;
@@ -33,7 +33,7 @@ PickleValue number_of(const std::string& bytes) {
 
 NodeId make_array_type(PickleGraph& graph, const std::vector<NodeId>& arguments) {
   const auto& name = graph.text(arguments[0]);
-  if (std::find(kTypes.begin(), kTypes.end(), name) == kTypes.end()) {
+  if (std::find(kNumberTypes.begin(), kNumberTypes.end(), name) == kNumberTypes.end()) {
     graph.refuse("numpy arrays of type '", printable(name), "' are not read");
   }
   return graph.add(ArrayTypeNode{name});
@@ -44,7 +44,7 @@ void set_array_type_state(PickleGraph& graph, ArrayTypeNode& type, NodeId state)
   auto order = parts.size() < 2 ? "" : graph.text(parts[1]);
   if (order != "<" && order != "|")
     graph.refuse("numpy arrays in the byte order '", printable(order), "' are not read");
-  if (std::find(kTypes.begin(), kTypes.end(), type.type) == kTypes.end()) {
+  if (std::find(kNumberTypes.begin(), kNumberTypes.end(), type.type) == kNumberTypes.end()) {
     graph.refuse("its pickle gives a numpy type two byte orders");
   }
   type.type = order + type.type;

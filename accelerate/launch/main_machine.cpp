@@ -23,7 +23,7 @@ namespace {
 
 constexpr auto kFirstWord = seconds(5);
 constexpr auto kNextWord = seconds(30);
-constexpr auto kPause = milliseconds(200);
+constexpr auto kBetweenTries = milliseconds(200);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
@@ -97,7 +97,7 @@ int MainMachine::wait(seconds timeout, SignalWatch& signals) const {
       say_waiting(wrong);
       next_word += kNextWord;
     }
-    if (int number = signals.request_to_stop(kPause)) return number;
+    if (int number = signals.request_to_stop(kBetweenTries)) return number;
   }
   return 0;
 }
@@ -137,7 +137,7 @@ void MainMachineWatch::run() {
       say_waiting(wrong);
       next_word += kNextWord;
     }
-    ending_.wait_for(lock, kPause, [this] { return ended_; });
+    ending_.wait_for(lock, kBetweenTries, [this] { return ended_; });
   }
 }
 

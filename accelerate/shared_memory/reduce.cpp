@@ -76,29 +76,29 @@ ACCELERATE_INLINE T combine(T a, T b) {
   }
 }
 
-struct Arrays {
+struct Operands {
   std::span<const std::byte* const> sources;
   std::span<std::byte* const> targets;
   size_t count;
 };
 
 template <class T, Reduction reduction>
-ACCELERATE_INLINE void reduce_blocks(const Arrays& arrays) {
+ACCELERATE_INLINE void reduce_blocks(const Operands& operands) {
   using S = SumOf<T>;
   S sums[kBlock];
-  for (size_t begin = 0; begin < arrays.count; begin += kBlock) {
-    size_t length = arrays.count - begin < kBlock ? arrays.count - begin : kBlock;
-    const T* first = reinterpret_cast<const T*>(arrays.sources[0]) + begin;
+  for (size_t begin = 0; begin < operands.count; begin += kBlock) {
+    size_t length = operands.count - begin < kBlock ? operands.count - begin : kBlock;
+    const T* first = reinterpret_cast<const T*>(operands.sources[0]) + begin;
     for (size_t i = 0; i < length; ++i) sums[i] = load(first[i]);
-    for (size_t rank = 1; rank < arrays.sources.size(); ++rank) {
-      const T* source = reinterpret_cast<const T*>(arrays.sources[rank]) + begin;
+    for (size_t rank = 1; rank < operands.sources.size(); ++rank) {
+      const T* source = reinterpret_cast<const T*>(operands.sources[rank]) + begin;
       for (size_t i = 0; i < length; ++i) sums[i] = combine<reduction, S>(sums[i], load(source[i]));
     }
     if constexpr (reduction == Reduction::Average) {
-      S size = static_cast<S>(arrays.sources.size());
+      S size = static_cast<S>(operands.sources.size());
       for (size_t i = 0; i < length; ++i) sums[i] = sums[i] / size;
     }
-    for (auto* target_bytes : arrays.targets) {
+    for (auto* target_bytes : operands.targets) {
       T* target = reinterpret_cast<T*>(target_bytes) + begin;
       for (size_t i = 0; i < length; ++i) store<T>(sums[i], target[i]);
     }
@@ -106,62 +106,62 @@ ACCELERATE_INLINE void reduce_blocks(const Arrays& arrays) {
 }
 
 template <class T, Reduction reduction>
-void reduce_plain(const Arrays& arrays) {
-  reduce_blocks<T, reduction>(arrays);
+void reduce_plain(const Operands& operands) {
+  reduce_blocks<T, reduction>(operands);
 }
 
 #if ACCELERATE_VECTOR_CLONES
 template <class T, Reduction reduction>
-__attribute__((target("avx2"))) void reduce_avx2(const Arrays& arrays) {
-  reduce_blocks<T, reduction>(arrays);
+__attribute__((target("avx2"))) void reduce_avx2(const Operands& operands) {
+  reduce_blocks<T, reduction>(operands);
 }
 
 template <class T, Reduction reduction>
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) void reduce_avx512(
-    const Arrays& arrays) {
-  reduce_blocks<T, reduction>(arrays);
+    const Operands& operands) {
+  reduce_blocks<T, reduction>(operands);
 }
 #endif
 
 template <class T, Reduction reduction>
-void run(const Arrays& arrays) {
+void run(const Operands& operands) {
 #if ACCELERATE_VECTOR_CLONES
   static const auto best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
                                ? reduce_avx512<T, reduction>
                            : __builtin_cpu_supports("avx2") ? reduce_avx2<T, reduction>
                                                             : reduce_plain<T, reduction>;
-  best(arrays);
+  best(operands);
 #else
-  reduce_plain<T, reduction>(arrays);
+  reduce_plain<T, reduction>(operands);
 #endif
 }
 
 template <class T>
-void run(Reduction reduction, const Arrays& arrays) {
+void run(Reduction reduction, const Operands& operands) {
   switch (reduction) {
     case Reduction::Sum:
-      return run<T, Reduction::Sum>(arrays);
+      return run<T, Reduction::Sum>(operands);
     case Reduction::Product:
-      return run<T, Reduction::Product>(arrays);
+      return run<T, Reduction::Product>(operands);
     case Reduction::Min:
-      return run<T, Reduction::Min>(arrays);
+      return run<T, Reduction::Min>(operands);
     case Reduction::Max:
-      return run<T, Reduction::Max>(arrays);
+      return run<T, Reduction::Max>(operands);
     default:
       break;
   }
   if constexpr (std::is_integral_v<T>) {
     switch (reduction) {
       case Reduction::BitAnd:
-        return run<T, Reduction::BitAnd>(arrays);
+        return run<T, Reduction::BitAnd>(operands);
       case Reduction::BitOr:
-        return run<T, Reduction::BitOr>(arrays);
+        return run<T, Reduction::BitOr>(operands);
       default:
-        return run<T, Reduction::BitXor>(arrays);
+        return run<T, Reduction::BitXor>(operands);
     }
   } else {
-    return run<T, Reduction::Average>(arrays);
+    return run<T, Reduction::Average>(operands);
   }
 }
 
@@ -193,28 +193,28 @@ void reduce(DataType type, Reduction reduction, std::span<const std::byte* const
   if (!can_reduce(type, reduction)) {
     fail("values of type ", name_of(type), " have no reduction '", name_of(reduction), "' over ranks");
   }
-  Arrays arrays{sources, targets, count};
+  Operands operands{sources, targets, count};
   switch (type) {
     case DataType::Bool:
-      return run<uint8_t>(among_booleans(reduction), arrays);
+      return run<uint8_t>(among_booleans(reduction), operands);
     case DataType::UInt8:
-      return run<uint8_t>(reduction, arrays);
+      return run<uint8_t>(reduction, operands);
     case DataType::Int8:
-      return run<int8_t>(reduction, arrays);
+      return run<int8_t>(reduction, operands);
     case DataType::Int16:
-      return run<int16_t>(reduction, arrays);
+      return run<int16_t>(reduction, operands);
     case DataType::Int32:
-      return run<int32_t>(reduction, arrays);
+      return run<int32_t>(reduction, operands);
     case DataType::Int64:
-      return run<int64_t>(reduction, arrays);
+      return run<int64_t>(reduction, operands);
     case DataType::Float16:
-      return run<Float16>(reduction, arrays);
+      return run<Float16>(reduction, operands);
     case DataType::BFloat16:
-      return run<BFloat16>(reduction, arrays);
+      return run<BFloat16>(reduction, operands);
     case DataType::Float32:
-      return run<float>(reduction, arrays);
+      return run<float>(reduction, operands);
     default:
-      return run<double>(reduction, arrays);
+      return run<double>(reduction, operands);
   }
 }
 

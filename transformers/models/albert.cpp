@@ -9,7 +9,7 @@ namespace transformers {
 
 namespace {
 
-BertConfig sizes_of(const PretrainedConfig& config) {
+BertConfig albert_sizes(const PretrainedConfig& config) {
   return BertConfig::from(config, {.vocab_size = 30000,
                                    .hidden_size = 4096,
                                    .num_attention_heads = 64,
@@ -44,7 +44,7 @@ at::Tensor AlbertLayer::forward(at::Tensor x, const at::Tensor& mask) {
 
 AlbertModel::AlbertModel(const PretrainedConfig& config)
     : BaseModel("AlbertModel", config),
-      sizes_(sizes_of(config)),
+      sizes_(albert_sizes(config)),
       embeddings_(block("embeddings", std::make_shared<BertEmbeddings>(sizes_))),
       projection_(linear("encoder.embedding_hidden_mapping_in", sizes_.embedding_size, sizes_.hidden_size)),
       groups_(config.get<int64_t>("num_hidden_groups", 1)) {
@@ -74,7 +74,7 @@ AlbertForSequenceClassification::AlbertForSequenceClassification(const Pretraine
     : SequenceClassificationModel("AlbertForSequenceClassification", config, "albert"),
       classifier_dropout_(config.get("classifier_dropout_prob", 0.1)),
       albert_(block("albert", std::make_shared<AlbertModel>(config))),
-      classifier_(linear("classifier", sizes_of(config).hidden_size, config.num_labels())) {}
+      classifier_(linear("classifier", albert_sizes(config).hidden_size, config.num_labels())) {}
 
 at::Tensor AlbertForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_(dropout(albert_->forward(inputs).pooler_output, classifier_dropout_));

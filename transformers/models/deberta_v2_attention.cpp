@@ -15,7 +15,7 @@ namespace transformers {
 
 namespace {
 
-BertConfig sizes_of(const PretrainedConfig& config) {
+BertConfig deberta_sizes(const PretrainedConfig& config) {
   auto sizes = BertConfig::from(config, {.vocab_size = 128100,
                                          .hidden_size = 1536,
                                          .num_hidden_layers = 24,
@@ -53,7 +53,7 @@ std::vector<std::string> pos_att_type(const PretrainedConfig& config) {
 }  // namespace
 
 DebertaV2Config::DebertaV2Config(const PretrainedConfig& config)
-    : BertConfig(sizes_of(config)),
+    : BertConfig(deberta_sizes(config)),
       attention_head_size(config.get("attention_head_size", head_size())),
       relative_attention(config.get("relative_attention", false)),
       share_att_key(config.get("share_att_key", false)),

@@ -4,12 +4,12 @@ namespace transformers {
 
 namespace {
 
-BertConfig sizes_of(const PretrainedConfig& config) {
+BertConfig electra_sizes(const PretrainedConfig& config) {
   return BertConfig::from(
       config, {.hidden_size = 256, .num_attention_heads = 4, .intermediate_size = 1024, .embedding_size = 128});
 }
 
-std::shared_ptr<ClassificationHead> make_head(const PretrainedConfig& config, const BertConfig& sizes) {
+std::shared_ptr<ClassificationHead> electra_head(const PretrainedConfig& config, const BertConfig& sizes) {
   return std::make_shared<ClassificationHead>(
       ClassificationHeadOptions{.hidden_size = sizes.hidden_size,
                                 .num_labels = config.num_labels(),
@@ -20,12 +20,12 @@ std::shared_ptr<ClassificationHead> make_head(const PretrainedConfig& config, co
 }  // namespace
 
 ElectraModel::ElectraModel(const PretrainedConfig& config)
-    : BertModel(config, sizes_of(config), {.class_name = "ElectraModel", .with_pooler = false}) {}
+    : BertModel(config, electra_sizes(config), {.class_name = "ElectraModel", .with_pooler = false}) {}
 
 ElectraForSequenceClassification::ElectraForSequenceClassification(const PretrainedConfig& config)
     : SequenceClassificationModel("ElectraForSequenceClassification", config, "electra"),
       electra_(block("electra", std::make_shared<ElectraModel>(config))),
-      classifier_(block("classifier", make_head(config, sizes_of(config)))) {}
+      classifier_(block("classifier", electra_head(config, electra_sizes(config)))) {}
 
 at::Tensor ElectraForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_->forward(electra_->forward(inputs).last_hidden_state);

@@ -15,9 +15,9 @@ namespace {
 
 constexpr int64_t kPadding = 1;  // the id and the position of padding, whatever the configuration says
 
-BertConfig sizes_of(const PretrainedConfig& config) { return BertConfig::from(config, {.vocab_size = 30527}); }
+BertConfig mpnet_sizes(const PretrainedConfig& config) { return BertConfig::from(config, {.vocab_size = 30527}); }
 
-std::shared_ptr<ClassificationHead> make_head(const PretrainedConfig& config, const BertConfig& sizes) {
+std::shared_ptr<ClassificationHead> mpnet_head(const PretrainedConfig& config, const BertConfig& sizes) {
   return std::make_shared<ClassificationHead>(ClassificationHeadOptions{
       .hidden_size = sizes.hidden_size, .num_labels = config.num_labels(), .dropout = sizes.hidden_dropout_prob});
 }
@@ -63,7 +63,7 @@ at::Tensor MPNetLayer::forward(at::Tensor x, const at::Tensor& mask, const at::T
 
 MPNetModel::MPNetModel(const PretrainedConfig& config, bool with_pooler)
     : BaseModel("MPNetModel", config),
-      sizes_(sizes_of(config)),
+      sizes_(mpnet_sizes(config)),
       embeddings_(block("embeddings", std::make_shared<MPNetEmbeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {
     layers_.push_back(block("encoder.layer." + std::to_string(i), std::make_shared<MPNetLayer>(sizes_)));
@@ -91,7 +91,7 @@ BaseModelOutput MPNetModel::encode(const ModelInputs& inputs) {
 MPNetForSequenceClassification::MPNetForSequenceClassification(const PretrainedConfig& config)
     : SequenceClassificationModel("MPNetForSequenceClassification", config, "mpnet"),
       mpnet_(block("mpnet", std::make_shared<MPNetModel>(config, /*with_pooler=*/false))),
-      classifier_(block("classifier", make_head(config, sizes_of(config)))) {}
+      classifier_(block("classifier", mpnet_head(config, mpnet_sizes(config)))) {}
 
 at::Tensor MPNetForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_->forward(mpnet_->forward(inputs).last_hidden_state);

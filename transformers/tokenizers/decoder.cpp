@@ -22,7 +22,7 @@ class DecoderSequence : public Decoder {
   std::vector<std::unique_ptr<Decoder>> decoders_;
 };
 
-std::unique_ptr<Decoder> read_sequence(const nlohmann::json& description) {
+std::unique_ptr<Decoder> read_decoders(const nlohmann::json& description) {
   std::vector<std::unique_ptr<Decoder>> decoders;
   for (const auto& part : list_field(description, "decoders")) decoders.push_back(read_decoder(part));
   return std::make_unique<DecoderSequence>(std::move(decoders));
@@ -39,7 +39,7 @@ std::unique_ptr<Decoder> read_decoder(const nlohmann::json& description) {
   if (type == "Fuse") return make_fuse_decoder();
   if (type == "Metaspace") return read_metaspace_decoder(description);
   if (type == "Replace") return read_replace_decoder(description);
-  if (type == "Sequence") return read_sequence(description);
+  if (type == "Sequence") return read_decoders(description);
   if (type == "Strip") return read_strip_decoder(description);
   if (type == "WordPiece") return read_word_piece_decoder(description);
   fail_unknown_type("decoder", type,

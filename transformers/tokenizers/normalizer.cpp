@@ -67,7 +67,7 @@ std::unique_ptr<Normalizer> read_prepend(const nlohmann::json& description) {
   return from_function([prefix](NormalizedText& text) { prepend(text, prefix); });
 }
 
-std::unique_ptr<Normalizer> read_sequence(const nlohmann::json& description) {
+std::unique_ptr<Normalizer> read_normalizers(const nlohmann::json& description) {
   std::vector<std::unique_ptr<Normalizer>> parts;
   for (const auto& part : list_field(description, "normalizers")) {
     parts.push_back(read_normalizer(part));
@@ -90,7 +90,7 @@ std::unique_ptr<Normalizer> read_normalizer(const nlohmann::json& description) {
   if (type == "Precompiled") return read_precompiled(description);
   if (type == "Prepend") return read_prepend(description);
   if (type == "Replace") return read_replace(description);
-  if (type == "Sequence") return read_sequence(description);
+  if (type == "Sequence") return read_normalizers(description);
   if (type == "Strip") return read_strip(description);
   if (type == "StripAccents") return from_function(strip_accents);
   fail_unknown_type("normalizer", type,

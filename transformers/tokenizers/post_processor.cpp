@@ -48,7 +48,7 @@ class ProcessorSequence : public PostProcessor {
   std::vector<std::unique_ptr<PostProcessor>> processors_;
 };
 
-std::unique_ptr<PostProcessor> read_sequence(const nlohmann::json& description) {
+std::unique_ptr<PostProcessor> read_post_processors(const nlohmann::json& description) {
   std::vector<std::unique_ptr<PostProcessor>> processors;
   for (const auto& part : list_field(description, "processors")) processors.push_back(read_post_processor(part));
   return std::make_unique<ProcessorSequence>(std::move(processors));
@@ -61,7 +61,7 @@ std::unique_ptr<PostProcessor> read_post_processor(const nlohmann::json& descrip
   if (type == "BertProcessing") return read_bert_processor(description);
   if (type == "ByteLevel") return std::make_unique<ByteLevelProcessor>(read_offset_trimming(description));
   if (type == "RobertaProcessing") return read_roberta_processor(description);
-  if (type == "Sequence") return read_sequence(description);
+  if (type == "Sequence") return read_post_processors(description);
   if (type == "TemplateProcessing") return read_template_processor(description);
   fail_unknown_type("post-processor", type,
                     {"BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"});

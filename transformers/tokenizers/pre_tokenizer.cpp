@@ -113,7 +113,7 @@ std::unique_ptr<PreTokenizer> read_fixed_length(const nlohmann::json& descriptio
   return from_function([length](Pieces& pieces) { split_length(pieces, length); });
 }
 
-std::unique_ptr<PreTokenizer> read_sequence(const nlohmann::json& description) {
+std::unique_ptr<PreTokenizer> read_pre_tokenizers(const nlohmann::json& description) {
   std::vector<std::unique_ptr<PreTokenizer>> parts;
   for (const auto& part : list_field(description, "pretokenizers")) {
     parts.push_back(read_pre_tokenizer(part));
@@ -132,7 +132,7 @@ std::unique_ptr<PreTokenizer> read_pre_tokenizer(const nlohmann::json& descripti
   if (type == "FixedLength") return read_fixed_length(description);
   if (type == "Metaspace") return read_metaspace(description);
   if (type == "Punctuation") return read_punctuation(description);
-  if (type == "Sequence") return read_sequence(description);
+  if (type == "Sequence") return read_pre_tokenizers(description);
   if (type == "Split") return read_split(description);
   if (type == "UnicodeScripts") return from_function(split_scripts);
   if (type == "Whitespace") return from_function(split_words);
