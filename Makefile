@@ -8,7 +8,7 @@ JOBS ?= $(shell printf '%s\n' $$(nproc) $(MEMORY_JOBS) | sort -n | head -1)
 BUILD := build
 
 .DEFAULT_GOAL := help
-.PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo demo-quick bench \
+.PHONY: help setup-system setup-torch setup-oracle setup-assets configure compile build test test-full demo-build demo demo-quick bench \
         fuzz notebook notebook-build notebook-test notebook-bench install docs format lint clean
 
 help:
@@ -59,10 +59,15 @@ test:
 test-full:
 	@tools/test.sh --full
 
-demo: build setup-assets
+# Builds what the demonstration runs and no more, so that it begins soon.
+demo-build: setup-torch setup-assets
+	@$(MAKE) --no-print-directory configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target accelerate_command nlp_example
+
+demo: demo-build
 	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example
 
-demo-quick: build setup-assets
+demo-quick: demo-build
 	$(BUILD)/bin/accelerate launch --num_processes 2 $(BUILD)/bin/nlp_example --quick
 
 bench: build setup-oracle

@@ -22,7 +22,7 @@ python3 tools/check_includes.py
 
 # clang cannot read g++'s precompiled headers, so this configuration does without.
 cmake -S . -B build-lint -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
-  -DACCELERATE_CCACHE=OFF >/dev/null
+  -DACCELERATE_BATCHES=OFF -DACCELERATE_CCACHE=OFF >/dev/null
 mapfile -t compiled < <(python3 tools/list_sources.py build-lint/compile_commands.json)
 if [[ ${1:-} == --all ]]; then
   chosen=("${compiled[@]}")

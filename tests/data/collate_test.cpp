@@ -13,7 +13,7 @@ struct Sentence {
 };
 auto tensor_fields(Sentence& sentence) { return std::tie(sentence.tokens, sentence.label); }
 
-struct Opaque {};
+struct WithoutRule {};
 
 using namespace accelerate;
 using data::default_collate;
@@ -81,7 +81,7 @@ TEST_CASE("maps, batches, examples and structs keep their names") {
 }
 
 TEST_CASE("a type without a natural batch has no default collation") {
-  CHECK(!data::Collatable<Opaque>);
-  CHECK(!data::Collatable<std::pair<int, Opaque>>);
+  CHECK(!data::Collatable<WithoutRule>);
+  CHECK(!data::Collatable<std::pair<int, WithoutRule>>);
   CHECK(data::Collatable<std::pair<int, std::string>>);
 }
