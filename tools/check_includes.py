@@ -27,7 +27,7 @@ ROOMS = {
     "train": {"base", "tensors", "comm", "precision", "parallel", "torch"},
     "checkpoint": {"base", "formats", "durable", "tensors", "comm", "precision", "data", "train", "torch"},
     "tracking": {"base", "formats"},
-    "transformers": {"base", "formats", "tensors", "torch"},
+    "transformers": {"base", "formats", "tensors", "precision", "torch"},
     "cli": {"base", "config", "formats", "launch"},
 }
 ROOMS["accelerator"] = set(ROOMS) - {"launch", "transformers", "cli"} | {"torch"}
