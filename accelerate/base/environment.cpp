@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate {
 
@@ -15,8 +15,7 @@ namespace {
 std::optional<bool> flag_of(std::string_view text) {
   constexpr std::array<std::string_view, 6> yes = {"y", "yes", "t", "true", "on", "1"};
   constexpr std::array<std::string_view, 6> no = {"n", "no", "f", "false", "off", "0"};
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  auto lower = lower_case(std::string(text));
   if (std::find(yes.begin(), yes.end(), lower) != yes.end()) return true;
   if (std::find(no.begin(), no.end(), lower) != no.end()) return false;
   return std::nullopt;

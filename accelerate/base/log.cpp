@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate {
 
@@ -43,8 +43,7 @@ void write_to_stderr(std::string_view line) {
 }  // namespace
 
 LogLevel parse_log_level(std::string_view name) {
-  std::string upper(name);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  auto upper = upper_case(std::string(name));
   auto found = std::find(kLevelNames.begin(), kLevelNames.end(), upper);
   if (found == kLevelNames.end()) {
     fail("log level '", name, "' is unknown; it can be debug, info, warning, error or critical");
