@@ -13,9 +13,8 @@ namespace accelerate::config {
 
 namespace {
 
-constexpr size_t kMaxBytes = size_t{64} << 10;  // a real one has a few hundred
-constexpr size_t kMaxDepth = 16;                // a real one has 2
-constexpr int kMaxNodes = 10000;                // references (*name) can make a small file a large tree
+constexpr size_t kMaxDepth = 16;  // a real one has 2
+constexpr int kMaxNodes = 10000;  // references (*name) can make a small file a large tree
 
 /// The line at `position` and a mark below its column; nothing for a place outside of the text.
 std::string quote_line(const std::string& text, const Position& position) {
@@ -165,8 +164,8 @@ std::string place(const std::string& source, const Position& position) {
 
 DocumentNode parse_document(const std::string& text, Syntax syntax, const std::string& source) {
   if (text.size() > kMaxBytes) {
-    throw ConfigError(source + ": has " + std::to_string(text.size()) + " bytes; a configuration has at most " +
-                      std::to_string(kMaxBytes) + ", so this is another file");
+    throw ConfigError(source + ": has more than " + std::to_string(kMaxBytes) +
+                      " bytes; no configuration has, so this is another file");
   }
   if (syntax == Syntax::Json) check_json(text, source);
   // JSON is YAML too, and yaml-cpp knows the place of every value.

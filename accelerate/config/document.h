@@ -3,6 +3,7 @@
 // A configuration file as a tree of texts, lists and maps, each with its place in the file. What the texts mean is
 // decided by whoever knows the key they belong to.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct DocumentNode {
   std::vector<DocumentNode> keys = {};   // of a map, in the order of the file; a key may be there twice
   std::vector<DocumentNode> items = {};  // of a list; of a map the values, in the order of `keys`
 };
+
+/// What a text may have: far more than the few hundred bytes of a configuration.
+constexpr size_t kMaxBytes = size_t{64} << 10;
 
 /// How to read a text.
 enum class Syntax { Yaml, Json };

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/config/assign.h"
@@ -31,9 +30,10 @@ std::string read_text(const fs::path& path) {
   if (fs::is_directory(status)) throw ConfigError(path.string() + ": this is a directory; name the file in it");
   std::ifstream file(path);
   if (!file) throw ConfigError(path.string() + ": cannot be read: " + std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  std::string text(kMaxBytes + 1, '\0');  // one more shows that it is too long; some files have no end
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
 }
 
 /// Reads the keys of a document one by one and keeps the mistakes, so that a user meets all of them at once.
