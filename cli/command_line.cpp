@@ -46,14 +46,15 @@ SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::st
     const auto* option = app.get_option_no_throw(flag.name);
     if (option == nullptr) {
       auto reason = explain && flag.name.starts_with("--") ? explain(flag.name.substr(2)) : "";
-      if (!reason.empty()) throw UsageError(*word + " " + reason);
+      // The value stays out of the message: it may be a secret.
+      if (!reason.empty()) throw UsageError(flag.name + " " + reason);
       auto nearest = nearest_name(flag.name, flag_names(app));
-      throw UsageError("unknown flag " + *word +
+      throw UsageError("unknown flag " + flag.name +
                        (nearest.empty() ? "; --help lists them all" : "; did you mean " + nearest + "?"));
     }
     bool takes_value = option->get_expected_min() > 0;
     if (takes_value && !flag.has_value) {
-      if (std::next(word) == arguments.end()) throw UsageError(*word + " needs a value");
+      if (std::next(word) == arguments.end()) throw UsageError(flag.name + " needs a value");
       flag.has_value = true;
       flag.value = *++word;
     }

@@ -158,6 +158,18 @@ TEST_CASE("programs, files and ports that are not there are named") {
   }
 }
 
+TEST_CASE("values of flags that are not there stay out of the message: they may be secrets") {
+  for (auto word : {"--aws_secret_access_key=hunter2", "--hf_tokn=hunter2", "--num_procesess=hunter2", "-xhunter2"}) {
+    auto run = Run({"launch", word, "ls"});
+    CHECK(run.exit_code == 2);
+    CHECK_MESSAGE((run.output + run.errors).find("hunter2") == std::string::npos, run.errors);
+  }
+}
+
+TEST_CASE("a file without an end is no configuration") {
+  check_refused({{"--config_file", "/dev/zero", "ls"}, "/dev/zero: has more than 65536 bytes"});
+}
+
 TEST_CASE("nine of ten slips of the finger in a flag are answered with the flag that was meant") {
   int right = 0, asked = 0;
   for (const std::string flag :
