@@ -66,12 +66,23 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
   }
 }
 
+/// The cores for each process that mpirun starts on a machine. When this launcher is one of them, mpirun may have bound
+/// it to its own cores.
+int cores_of_rank(const LaunchOptions& options, const Machine& machine) {
+  if (!options.mpirun_hostfile.empty()) return machine.cores / options.local_processes();
+  int64_t processes =
+      environment_integer({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_LOCAL_SIZE"}).value_or(1);
+  int64_t share = physical_cores() / std::max<int64_t>(1, processes);
+  return static_cast<int>(std::min<int64_t>(share, available_cores()));
+}
+
 /// mpirun decides which process is which rank. Here it is one process: mpirun itself, or the one of its many that this
 /// launcher is to start.
 Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
   auto command = command_of(options);
   auto machine = look_at_machine(options);
   if (!options.mpirun_hostfile.empty()) command = find_mpirun(options, command, mpi_environment(options, machine));
+  machine.cores = std::max(1, cores_of_rank(options, machine));
   options.ranks_by_mpi = true;
   options.num_processes = options.num_machines = 1;
   options.machine_rank = 0;

@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "accelerate/base/cpu.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/base/version.h"
 #include "tests/cli/command_run.h"
@@ -50,6 +52,29 @@ TEST_CASE("flags reach the ranks through their environment") {
                      "127.0.0.1", "--main_process_port", "29611", "sh", "-c", show},
                     {{"OMP_NUM_THREADS", "5"}});
   CHECK_MESSAGE(second.output == "1 2 no True 5 1 127.0.0.1 29611\n", second.output);
+}
+
+TEST_CASE("processes that mpirun starts share the cores, too") {
+  auto share = std::to_string(std::max(1, std::min(physical_cores(), available_cores()) / 2)) + "\n";
+  std::string show = "echo $OMP_NUM_THREADS";
+  for (auto size : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    std::vector<EnvironmentVariable> started_by_mpi = {
+        {"OMP_NUM_THREADS", std::nullopt}, {"OMPI_COMM_WORLD_SIZE", "2"}, {size, "2"}};
+    CHECK(Run({"launch", "--cpu", "sh", "-c", show}, started_by_mpi).output == share);
+  }
+  tests::TemporaryDirectory directory;
+  auto mpirun = directory.write("mpirun", "#!/bin/sh\n[ \"$1\" = --version ] && echo Open MPI || " + show + "\n");
+  fs::permissions(mpirun, fs::perms::owner_all);
+  auto with_mpirun = directory.path().string() + ":" + getenv("PATH");
+  auto hosts = directory.write("hosts", "localhost slots=2\n");
+  auto run = Run({"launch", "--cpu", "-n", "2", "--mpirun_hostfile", hosts, "true"},
+                 {{"OMP_NUM_THREADS", std::nullopt}, {"PATH", with_mpirun}});
+  CHECK_MESSAGE(run.output == share, run.errors);
+}
+
+TEST_CASE("a launcher can be launched") {
+  auto run = Run({"launch", "-n", "2", ACCELERATE_COMMAND, "launch", "-n", "1", "sh", "-c", "echo $WORLD_SIZE"});
+  CHECK_MESSAGE(run.output == "1\n1\n", run.errors);
 }
 
 TEST_CASE("the exit code is the failing rank's, and the message names it") {
