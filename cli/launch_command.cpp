@@ -47,8 +47,8 @@ void describe_flags(CLI::App& app) {
       "arguments", [](const std::vector<std::string>&) {}, "Everything after the program belongs to it");
   app.footer(
       "Each flag can be given as an environment variable too, --num_processes as ACCELERATE_NUM_PROCESSES.\n"
-      "A flag comes before the variable, that before the configuration file, and that before the default;\n"
-      "--show_config tells which of them decided.");
+      "A flag comes before the variable, that before what Slurm says, that before the configuration file, and\n"
+      "that before the default; --show_config tells which of them decided.");
 }
 
 launch::SettingMap settings_of_flags(const std::vector<std::string>& flags) {
@@ -73,8 +73,8 @@ std::optional<std::filesystem::path> config_file(const launch::SettingMap& flags
 }
 
 launch::Settings gather_settings(const std::vector<std::string>& words) {
-  std::vector<launch::SettingMap> sources = {settings_of_flags(words), launch::settings_of_environment(),
-                                             launch::settings_of_slurm()};
+  std::vector<launch::SettingMap> sources = {settings_of_flags(words), launch::settings_of_environment()};
+  sources.push_back(launch::settings_of_slurm(sources));
   if (auto file = config_file(sources[0], sources[1])) {
     sources.push_back(launch::settings_of_config(config::read_launch_config(*file)));
   }

@@ -4,6 +4,8 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
+#include "accelerate/launch/launch_flags.h"
 #include "cli/fsdp_questions.h"
 
 namespace accelerate::cli {
@@ -34,19 +36,12 @@ const std::vector<Machine>& machines() {
   return kAll;
 }
 
-const std::vector<std::string> kDynamoBackends = {"EAGER",
-                                                  "AOT_EAGER",
-                                                  "INDUCTOR",
-                                                  "AOT_TS_NVFUSER",
-                                                  "NVPRIMS_NVFUSER",
-                                                  "CUDAGRAPHS",
-                                                  "OFI",
-                                                  "FX2TRT",
-                                                  "ONNXRT",
-                                                  "TENSORRT",
-                                                  "AOT_TORCHXLA_TRACE_ONCE",
-                                                  "TORHCHXLA_TRACE_ONCE",  // spelled so by Python
-                                                  "TVM"};
+/// What torch.compile compiles with, as the flag of `accelerate launch` has it.
+std::vector<std::string> dynamo_backends() {
+  auto backends = launch::find_launch_flag("dynamo_backend")->choices;
+  std::erase(backends, "no");
+  return backends;
+}
 
 /// A path with ~ at its start replaced by the home directory.
 std::string expand_home(const std::string& path) {
@@ -125,10 +120,10 @@ class Questionnaire {
 
   void ask_dynamo() {
     if (!prompt_.ask_yes_no("Use torch.compile (Python programs only)?", false)) return;
-    auto lower = kDynamoBackends;
-    for (auto& name : lower) std::transform(name.begin(), name.end(), name.begin(), tolower);
+    auto backends = dynamo_backends();
+    auto usual = std::find(backends.begin(), backends.end(), "inductor") - backends.begin();
     auto& section = config_.dynamo_config;
-    section["dynamo_backend"] = kDynamoBackends[prompt_.choose("With which backend?", lower, 2)];
+    section["dynamo_backend"] = upper_case(backends[prompt_.choose("With which backend?", backends, usual)]);
     if (!prompt_.ask_yes_no("Change its other settings?", false)) return;
     const std::vector<std::string> modes = {"default", "reduce-overhead", "max-autotune"};
     section["dynamo_mode"] = modes[prompt_.choose("In which mode?", modes)];

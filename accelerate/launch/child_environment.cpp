@@ -1,19 +1,15 @@
 #include "accelerate/launch/child_environment.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
+
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate::launch {
 
 namespace {
 
 std::string python_text(bool value) { return value ? "True" : "False"; }
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
-}
 
 }  // namespace
 

@@ -1,10 +1,9 @@
 // What a configuration file says, under the names of the flags of `accelerate launch`.
 
-#include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 #include "accelerate/launch/settings.h"
 
 namespace accelerate::launch {
@@ -29,16 +28,11 @@ std::string text_of(const std::vector<std::string>& values) {
 
 std::string text_of(std::monostate) { return ""; }
 
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 /// Kinds of job that Python's launcher knows and this one does not start.
 std::string why_not_started(const std::string& distributed_type) {
   if (distributed_type == "DEEPSPEED") return why_not_here("use_deepspeed");
   if (distributed_type == "MEGATRON_LM") return why_not_here("use_megatron_lm");
-  if (distributed_type == "XLA" || distributed_type == "TPU") return why_not_here("tpu");
+  if (distributed_type == "XLA") return why_not_here("tpu");
   return "";
 }
 
@@ -75,9 +69,6 @@ class Reader {
 }  // namespace
 
 SettingMap settings_of_config(const config::LaunchConfig& config) {
-  if (config.compute_environment == "AMAZON_SAGEMAKER") {
-    fail(config.origin("compute_environment"), ": AMAZON_SAGEMAKER ", why_not_here("aws_"));
-  }
   auto type = config.distributed_type.value_or("NO");
   if (auto reason = why_not_started(type); !reason.empty()) {
     fail(config.origin("distributed_type"), ": distributed_type ", type, " ", reason);

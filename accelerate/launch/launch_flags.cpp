@@ -1,7 +1,8 @@
 #include "accelerate/launch/launch_flags.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate::launch {
 
@@ -81,9 +82,10 @@ std::vector<LaunchFlag> supervision_flags() {
 
 std::vector<LaunchFlag> dynamo_flags() {
   std::vector<std::string> backends = {
-      "no",         "eager", "aot_eager", "inductor",   "aot_ts_nvfuser",          "nvprims_nvfuser",
-      "cudagraphs", "ofi",   "fx2trt",    "onnxrt",     "aot_torchxla_trace_once", "torchxla_trace_once",
-      "tensorrt",   "ipex",  "tvm",       "hpu_backend"};
+      // in the order of Python's menu; the last two are not in it
+      "no",   "eager",      "aot_eager", "inductor", "aot_ts_nvfuser",          "nvprims_nvfuser",     "cudagraphs",
+      "ofi",  "fx2trt",     "onnxrt",    "tensorrt", "aot_torchxla_trace_once", "torchxla_trace_once", "tvm",
+      "ipex", "hpu_backend"};
   return {
       {"dynamo_backend", Text, "Compiler of torch.compile", "no", backends},
       {"dynamo_mode", Text, "Mode of torch.compile", "default", {"default", "reduce-overhead", "max-autotune"}},
@@ -127,20 +129,24 @@ std::vector<LaunchFlag> sharding_flags() {
 }
 
 struct Reason {
-  std::vector<std::string_view> beginnings;  // of the names it holds for
+  std::vector<std::string_view> names;       // it holds for these flags,
+  std::vector<std::string_view> beginnings;  // and for those whose names begin so
   std::string sentence;
 };
 
 const std::vector<Reason>& reasons() {
   static const std::vector<Reason> kAll = {
-      {{"use_deepspeed", "deepspeed_", "zero", "offload_", "gradient_clipping"},
+      {{"use_deepspeed", "gradient_clipping"},
+       {"deepspeed_", "zero", "offload_"},
        "belongs to DeepSpeed, a Python library; start such a program with Python's `accelerate launch` or `deepspeed`"},
-      {{"use_megatron_lm", "megatron_lm_"},
+      {{"use_megatron_lm"},
+       {"megatron_lm_"},
        "belongs to Megatron-LM, a Python library; start such a program with Python's `accelerate launch`"},
-      {{"tpu", "no_tpu_cluster", "vm", "env", "main_training_function", "downcast_bf16"},
+      {{"no_tpu_cluster", "vm", "env", "main_training_function", "downcast_bf16"},
+       {"tpu"},
        "is for TPUs, which libtorch does not reach; start such a program with Python's `accelerate launch`"},
-      {{"aws_"}, "is for SageMaker, whose jobs are started by its Python client"},
-      {{"fp8_"}, "configures fp8, which needs libraries for Python; --mixed_precision can be no, fp16 or bf16"},
+      {{}, {"aws_"}, "is for SageMaker, whose jobs are started by its Python client"},
+      {{}, {"fp8_"}, "configures fp8, which needs libraries for Python; --mixed_precision can be no, fp16 or bf16"},
   };
   return kAll;
 }
@@ -149,9 +155,7 @@ const std::vector<Reason>& reasons() {
 
 std::string LaunchFlag::variable() const {
   if (!own_variable.empty()) return own_variable;
-  auto upper = "ACCELERATE_" + name;
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-  return upper;
+  return "ACCELERATE_" + upper_case(name);
 }
 
 const std::vector<LaunchFlag>& launch_flags() {
@@ -181,11 +185,10 @@ const LaunchFlag* find_launch_flag(std::string_view name) {
 }
 
 std::string why_not_here(std::string_view name) {
-  for (const auto& [beginnings, sentence] : reasons()) {
-    for (auto beginning : beginnings) {
-      bool is_prefix = beginning.ends_with('_') || beginning == "zero" || beginning == "tpu";
-      if (name == beginning || (is_prefix && name.starts_with(beginning))) return sentence;
-    }
+  for (const auto& [names, beginnings, sentence] : reasons()) {
+    bool named = std::find(names.begin(), names.end(), name) != names.end();
+    bool begins = std::any_of(beginnings.begin(), beginnings.end(), [&](auto part) { return name.starts_with(part); });
+    if (named || begins) return sentence;
   }
   return "";
 }

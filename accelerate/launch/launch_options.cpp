@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate::launch {
 
@@ -18,55 +19,62 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 void export_group(const Settings& settings, const std::string& prefix, const std::string& use,
                   std::vector<EnvironmentVariable>& variables) {
   if (!settings.is_on(use)) return;
-  auto upper = [](std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-    return text;
-  };
-  variables.push_back({"ACCELERATE_" + upper(use), "true"});
+  variables.push_back({"ACCELERATE_" + upper_case(use), "true"});
   for (const auto& flag : launch_flags()) {
     const auto& value = settings.text(flag.name);
     if (!flag.name.starts_with(prefix) || value.empty()) continue;
     bool renamed = flag.name == "fsdp_transformer_layer_cls_to_wrap";
-    variables.push_back({renamed ? "FSDP_TRANSFORMER_CLS_TO_WRAP" : upper(flag.name), value});
+    variables.push_back({renamed ? "FSDP_TRANSFORMER_CLS_TO_WRAP" : upper_case(flag.name), value});
   }
 }
 
-std::optional<std::chrono::seconds> timeout_of(const std::string& rdzv_conf) {
+std::optional<std::chrono::seconds> rendezvous_timeout_of(const Settings& settings) {
   std::optional<std::chrono::seconds> timeout;
-  std::istringstream entries(rdzv_conf);
+  auto name = settings.given_as("rdzv_conf");
+  std::istringstream entries(settings.text("rdzv_conf"));
   for (std::string entry; std::getline(entries, entry, ',');) {
     auto equals = entry.find('=');
     auto key = entry.substr(0, equals);
-    if (equals == std::string::npos) fail("--rdzv_conf has '", entry, "'; entries look like key=value");
+    if (equals == std::string::npos) fail(name, " has '", entry, "'; entries look like key=value");
     if (key != "timeout" && key != "join_timeout") continue;
     auto value = entry.substr(equals + 1);
     bool is_number = !value.empty() && value.size() < 9 && std::all_of(value.begin(), value.end(), ::isdigit);
-    if (!is_number) fail("--rdzv_conf has ", key, " '", value, "'; it has to be a number of seconds");
+    if (!is_number) fail(name, " has ", key, " '", value, "'; it has to be a number of seconds");
     timeout = std::chrono::seconds(std::stoi(value));
   }
   return timeout;
 }
 
-void check_at_least(const char* flag, std::optional<int> value, int least) {
-  if (value && *value < least) fail(flag, " is ", *value, "; it has to be at least ", least);
+std::string name_of(const LaunchOptions& options, const std::string& flag) {
+  auto found = options.given_as.find(flag);
+  return found == options.given_as.end() ? "--" + flag : found->second;
+}
+
+void check_at_least(const std::string& name, std::optional<int> value, int least) {
+  if (value && *value < least) fail(name, " is ", *value, "; it has to be at least ", least);
 }
 
 void check_machines(const LaunchOptions& options) {
-  check_at_least("--num_machines", options.num_machines, 1);
+  check_at_least(name_of(options, "num_machines"), options.num_machines, 1);
   if (options.machine_rank < 0 || options.machine_rank >= options.num_machines) {
-    fail("--machine_rank is ", options.machine_rank, "; with --num_machines ", options.num_machines,
+    fail(name_of(options, "machine_rank"), " is ", options.machine_rank, "; with --num_machines ", options.num_machines,
          " it counts from 0 to ", options.num_machines - 1);
   }
   if (options.num_processes % options.num_machines != 0) {
-    fail("--num_processes is ", options.num_processes, ", which --num_machines ", options.num_machines,
-         " does not divide; it is the number of processes of all machines together");
+    fail(name_of(options, "num_processes"), " is ", options.num_processes, ", which --num_machines ",
+         options.num_machines, " does not divide; it is the number of processes of all machines together");
   }
-  if (options.one_machine() || !options.mpirun_hostfile.empty()) return;
+  if (options.one_machine()) return;
   if (options.main_process_ip.empty()) {
-    fail("several machines need --main_process_ip: the address of the machine whose --machine_rank is 0");
+    fail(name_of(options, "num_machines"), " is ", options.num_machines,
+         ", and several machines need --main_process_ip: ", "the address of the ",
+         options.mpirun_hostfile.empty() ? "machine whose --machine_rank is 0" : "first host");
   }
+  if (!options.mpirun_hostfile.empty()) return;  // whose ranks have a usual port
   if (options.main_process_port.value_or(0) == 0) {
-    fail("several machines need --main_process_port: a port that is free on the machine whose --machine_rank is 0");
+    fail(name_of(options, "num_machines"), " is ", options.num_machines,
+         ", and several machines need --main_process_port: a port that is free on the machine whose --machine_rank is "
+         "0");
   }
 }
 
@@ -74,7 +82,7 @@ void check_gpu_ids(const LaunchOptions& options) {
   bool valid = options.gpu_ids == "all" ||
                std::all_of(options.gpu_ids.begin(), options.gpu_ids.end(),
                            [](unsigned char c) { return std::isalnum(c) != 0 || c == ',' || c == '-'; });
-  if (!valid) fail("--gpu_ids is '", options.gpu_ids, "'; it can be all, or numbers such as 0,1,3");
+  if (!valid) fail(name_of(options, "gpu_ids"), " is '", options.gpu_ids, "'; it can be all, or numbers such as 0,1,3");
 }
 
 bool is_python(const LaunchOptions& options) {
@@ -85,8 +93,9 @@ bool is_python(const LaunchOptions& options) {
 void check_for_python_only(const LaunchOptions& options) {
   if (is_python(options)) return;
   if (options.dynamo_backend != "no") {
-    fail("--dynamo_backend is ", options.dynamo_backend, ", but torch.compile is for Python programs, and ",
-         options.program, " is none; take the flag away, or make it no");
+    fail(name_of(options, "dynamo_backend"), " is ", options.dynamo_backend,
+         ", but torch.compile is for Python programs, and ", options.program,
+         " is none; take the flag away, or make it no");
   }
   if (!options.sharding_variables.empty()) {
     fail("FSDP and the other ways of sharding a model (--use_fsdp, --use_parallelism_config) are for Python programs, ",
@@ -104,9 +113,10 @@ LaunchOptions options_of(const Settings& settings, int gpus) {
   options.machine_rank = *settings.integer("machine_rank");
   options.main_process_ip = settings.text("main_process_ip");
   options.main_process_port = settings.integer("main_process_port");
-  options.rank_by_arrival =
-      settings.text("rdzv_backend") == "c10d" && options.num_machines > 1 && !settings.is_given("machine_rank");
-  options.rendezvous_timeout = timeout_of(settings.text("rdzv_conf"));
+  // A file has a rank for every machine, the questionnaire's too; one that is given on the spot is meant.
+  bool rank_is_given = settings.is_given("machine_rank") && !settings.is_from_file("machine_rank");
+  options.rank_by_arrival = settings.text("rdzv_backend") == "c10d" && options.num_machines > 1 && !rank_is_given;
+  options.rendezvous_timeout = rendezvous_timeout_of(settings);
   options.mpirun_hostfile = settings.text("mpirun_hostfile");
   options.mixed_precision = settings.text("mixed_precision");
   options.use_cpu = settings.is_on("cpu");
@@ -126,30 +136,35 @@ LaunchOptions options_of(const Settings& settings, int gpus) {
   options.max_restarts = *settings.integer("max_restarts");
   options.monitor_interval = milliseconds_of(settings.seconds("monitor_interval"));
   options.shutdown_timeout = milliseconds_of(settings.seconds("shutdown_timeout"));
-  options.streams.redirects = StreamChoice("--redirects", settings.text("redirects"));
-  options.streams.tee = StreamChoice("--tee", settings.text("tee"));
+  options.streams.redirects = StreamChoice(settings.given_as("redirects"), settings.text("redirects"));
+  options.streams.tee = StreamChoice(settings.given_as("tee"), settings.text("tee"));
   options.log_dir = settings.text("log_dir");
   options.role = settings.text("role");
   options.wait_for_debugger = settings.integer("wait_for_debugger");
   options.module = settings.is_on("module");
   options.no_python = settings.is_on("no_python");
+  for (const auto& flag : launch_flags()) {
+    if (settings.is_given(flag.name)) options.given_as[flag.name] = settings.given_as(flag.name);
+  }
   return options;
 }
 
 void check(const LaunchOptions& options) {
-  check_at_least("--num_processes", options.num_processes, 1);
-  if (options.multi_gpu && !options.use_cpu)
-    check_at_least("with --multi_gpu, --num_processes", options.num_processes, 2);
+  check_at_least(name_of(options, "num_processes"), options.num_processes, 1);
+  if (options.multi_gpu && !options.use_cpu) {
+    check_at_least("with --multi_gpu, " + name_of(options, "num_processes"), options.num_processes, 2);
+  }
   check_machines(options);
   int port = options.main_process_port.value_or(0);
-  if (port < 0 || port > 65535) fail("--main_process_port is ", port, "; a port is a number from 0 (any) to 65535");
-  check_at_least("--num_cpu_threads_per_process", options.num_cpu_threads_per_process, 1);
-  check_at_least("--gradient_accumulation_steps", options.gradient_accumulation_steps, 1);
-  check_at_least("--max_restarts", options.max_restarts, 0);
+  if (port < 0 || port > 65535)
+    fail(name_of(options, "main_process_port"), " is ", port, "; a port is a number from 0 (any) to 65535");
+  check_at_least(name_of(options, "num_cpu_threads_per_process"), options.num_cpu_threads_per_process, 1);
+  check_at_least(name_of(options, "gradient_accumulation_steps"), options.gradient_accumulation_steps, 1);
+  check_at_least(name_of(options, "max_restarts"), options.max_restarts, 0);
   check_gpu_ids(options);
   int debugged = options.wait_for_debugger.value_or(0);
   if (debugged < 0 || debugged >= options.num_processes) {
-    fail("--wait_for_debugger is ", debugged, "; with --num_processes ", options.num_processes,
+    fail(name_of(options, "wait_for_debugger"), " is ", debugged, "; with --num_processes ", options.num_processes,
          " ranks count from 0 to ", options.num_processes - 1);
   }
   if (options.module && options.no_python) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct LaunchOptions {
   std::optional<int> wait_for_debugger = std::nullopt;  // the rank
 
   std::optional<pid_t> terminal_job = std::nullopt;  // the process group of the shell's job, if that is on a terminal
+
+  std::map<std::string, std::string> given_as = {};  // how a message names an option, where that is not by its flag
 
   bool module = false;
   bool no_python = false;

@@ -6,6 +6,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate::launch {
 
@@ -28,10 +29,18 @@ std::string list_of(const std::vector<std::string>& choices) {
   return text;
 }
 
-/// The value as the user knows it: by its flag, its variable, or its place in a file.
+constexpr const char* kDefault = "default";
+
+bool in_file(const Setting& setting) { return setting.origin.find(':') != std::string::npos; }
+
+/// The setting as the user knows it: by its flag, its variable, or its place in a file.
+std::string name_of(const std::string& flag, const Setting& setting) {
+  if (setting.origin.empty() || setting.origin == kDefault) return "--" + flag;
+  return in_file(setting) ? setting.origin + ": " + flag : setting.origin;
+}
+
 std::string named(const LaunchFlag& flag, const Setting& setting) {
-  bool in_file = setting.origin.find(':') != std::string::npos;
-  return (in_file ? setting.origin + ": " + flag.name : setting.origin) + " is '" + setting.value + "'";
+  return name_of(flag.name, setting) + " is '" + setting.value + "'";
 }
 
 void check(const LaunchFlag& flag, const Setting& setting) {
@@ -68,11 +77,10 @@ Settings::Settings(const std::vector<SettingMap>& sources) {
   for (const auto& flag : launch_flags()) {
     for (const auto& source : sources) {
       auto found = source.find(flag.name);
-      if (found == source.end()) continue;
-      check(flag, found->second);
-      settings_.insert(*found);  // the first stays
+      if (found != source.end()) settings_.insert(*found);  // the first stays
     }
-    if (!flag.fallback.empty()) settings_.insert({flag.name, {flag.fallback, "default"}});
+    if (!flag.fallback.empty()) settings_.insert({flag.name, {flag.fallback, kDefault}});
+    if (is_given(flag.name)) check(flag, at(flag.name));
   }
 }
 
@@ -92,8 +100,12 @@ double Settings::seconds(const std::string& name) const { return parse_number<do
 
 bool Settings::is_given(const std::string& name) const {
   const auto& origin = at(name).origin;
-  return !origin.empty() && origin != "default";
+  return !origin.empty() && origin != kDefault;
 }
+
+bool Settings::is_from_file(const std::string& name) const { return in_file(at(name)); }
+
+std::string Settings::given_as(const std::string& name) const { return name_of(name, at(name)); }
 
 std::string Settings::describe() const {
   std::ostringstream text;
@@ -111,7 +123,9 @@ SettingMap settings_of_environment() {
   SettingMap settings;
   for (const auto& flag : launch_flags()) {
     auto value = environment_variable(flag.variable());
-    if (value && !value->empty()) settings[flag.name] = {*value, flag.variable()};
+    if (!value || value->empty()) continue;
+    // Launchers give this one to their programs in capitals, and a program may be a launcher.
+    settings[flag.name] = {flag.name == "dynamo_backend" ? lower_case(*value) : *value, flag.variable()};
   }
   return settings;
 }

@@ -34,6 +34,10 @@ class Settings {
   double seconds(const std::string& name) const;
   /// Whether the value comes from the user rather than from the table of defaults.
   bool is_given(const std::string& name) const;
+  /// Whether it comes from a configuration file.
+  bool is_from_file(const std::string& name) const;
+  /// The setting as the user knows it: by its flag, its variable, or its place in a file.
+  std::string given_as(const std::string& name) const;
 
   /// Every value on a line with its origin, as YAML with comments.
   std::string describe() const;

@@ -6,11 +6,17 @@
 
 namespace accelerate::launch {
 
-SettingMap settings_of_slurm() {
+SettingMap settings_of_slurm(const std::vector<SettingMap>& given) {
   auto nodes = environment_integer({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}).value_or(1);
   bool in_step = environment_variable("SLURM_STEP_ID").has_value();
   auto job = environment_integer({"SLURM_JOB_ID"});
   if (!in_step || !job || nodes < 2) return {};
+  for (const auto& settings : given) {
+    auto num_machines = settings.find("num_machines");
+    if (num_machines == settings.end()) continue;
+    if (num_machines->second.value != std::to_string(nodes)) return {};
+    break;  // flags come before variables
+  }
   auto tasks = environment_integer({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}).value_or(nodes);
   if (tasks != nodes) {
     fail("srun has started ", tasks, " launchers on ", nodes,

@@ -9,6 +9,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/config/write_config.h"
+#include "accelerate/launch/settings.h"
 
 using namespace accelerate;
 using namespace accelerate::cli;
@@ -147,6 +148,15 @@ TEST_CASE("questions come in the order and under the conditions of Python's") {
                   "Shard the", "Use Megatron-LM?", "How many", "Which GPUs", "Bind each", "Which mixed"});
   CHECK(asked({{kMachine, "5"}}) == Questions{"Where does", "What does", "How many", "Check what", "Use torch.compile",
                                               "Use DeepSpeed?", "Shard the", "How many", "Which NPUs", "Which mixed"});
+}
+
+TEST_CASE("every backend of torch.compile that can be chosen can be launched with") {
+  auto backends = launch::find_launch_flag("dynamo_backend")->choices;
+  for (size_t i = 0; i + 1 < backends.size(); ++i) {  // all but no
+    ScriptedPrompt prompt({{"Use torch.compile", "yes"}, {"With which", std::to_string(i)}});
+    launch::Settings settings({launch::settings_of_config(ask_configuration(prompt))});
+    CHECK(settings.text("dynamo_backend") == backends[i + 1]);
+  }
 }
 
 TEST_CASE("what only Python can serve is said") {

@@ -35,6 +35,11 @@ TEST_CASE("launchers that srun has started know their machine") {
     PatchEnvironment two_each{{"SLURM_NTASKS", "6"}};
     CHECK_THROWS_WITH_AS(settings_of_slurm(), doctest::Contains("--ntasks-per-node=1"), Error);
   }
+  SettingMap none, one = {{"num_machines", {"1", "--num_machines"}}},
+                   three = {{"num_machines", {"3", "--num_machines"}}};
+  CHECK(settings_of_slurm({none, one}).empty());
+  CHECK(settings_of_slurm({three, one}).size() == 4);
+  CHECK(settings_of_slurm({one, three}).empty());
   PatchEnvironment batch_script{{"SLURM_STEP_ID", std::nullopt}};
   CHECK(settings_of_slurm().empty());
 }

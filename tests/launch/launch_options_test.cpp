@@ -18,6 +18,9 @@ TEST_CASE("options that make sense pass") {
                              .main_process_port = 29500};
   CHECK_NOTHROW(check(two_machines));
   CHECK(two_machines.local_processes() == 2);
+  LaunchOptions by_mpirun{
+      .num_processes = 2, .num_machines = 2, .main_process_ip = "10.0.0.1", .mpirun_hostfile = "hosts"};
+  CHECK_NOTHROW(check(by_mpirun));
 }
 
 TEST_CASE("options that do not are refused with their name and value") {
@@ -34,6 +37,7 @@ TEST_CASE("options that do not are refused with their name and value") {
            {{.num_processes = 3, .num_machines = 2}, "--num_processes is 3"},
            {{.num_processes = 2, .num_machines = 2}, "--main_process_ip"},
            {{.num_processes = 2, .num_machines = 2, .main_process_ip = "10.0.0.1"}, "--main_process_port"},
+           {{.num_processes = 2, .num_machines = 2, .mpirun_hostfile = "hosts"}, "--main_process_ip"},
            {{.main_process_port = 65536}, "--main_process_port is 65536"},
            {{.main_process_port = -1}, "--main_process_port is -1"},
            {{.multi_gpu = true}, "--num_processes is 1"},

@@ -51,6 +51,42 @@ TEST_CASE("a value of the wrong kind is named by where it comes from") {
   }
 }
 
+TEST_CASE("a value that another one comes before is not looked at") {
+  SettingMap flags = {{"mixed_precision", {"bf16", "--mixed_precision"}}};
+  SettingMap environment = {{"mixed_precision", {"fp8", "ACCELERATE_MIXED_PRECISION"}}};
+  SettingMap config = {{"mixed_precision", {"fp9", "c.yaml:1"}}};
+  CHECK(Settings({flags, environment, config}).text("mixed_precision") == "bf16");
+  CHECK_THROWS_AS(Settings({environment, flags}), Error);
+}
+
+TEST_CASE("a backend of torch.compile is read in the capitals in which launchers pass it on") {
+  PatchEnvironment patch{{"ACCELERATE_DYNAMO_BACKEND", "INDUCTOR"}};
+  CHECK(Settings({settings_of_environment()}).text("dynamo_backend") == "inductor");
+}
+
+TEST_CASE("with c10d machines get their rank by arrival, unless it is given on the spot") {
+  SettingMap config = {
+      {"rdzv_backend", {"c10d", "c.yaml:1"}}, {"num_machines", {"2", "c.yaml:2"}}, {"machine_rank", {"0", "c.yaml:3"}}};
+  CHECK(options_of(Settings({config}), 0).rank_by_arrival);
+  for (auto origin : {"--machine_rank", "ACCELERATE_MACHINE_RANK", "SLURM_NODEID"}) {
+    SettingMap given = {{"machine_rank", {"1", origin}}};
+    CHECK_FALSE(options_of(Settings({given, config}), 0).rank_by_arrival);
+  }
+  config["rdzv_backend"].value = "static";
+  CHECK_FALSE(options_of(Settings({config}), 0).rank_by_arrival);
+}
+
+TEST_CASE("options that do not fit are named by where they come from") {
+  SettingMap config = {{"num_machines", {"2", "c.yaml:2"}}, {"num_processes", {"3", "c.yaml:3"}}};
+  CHECK_THROWS_WITH_AS(check(options_of(Settings({config}), 0)), doctest::Contains("c.yaml:3: num_processes is 3"),
+                       Error);
+  SettingMap environment = {{"max_restarts", {"-1", "ACCELERATE_MAX_RESTARTS"}}};
+  CHECK_THROWS_WITH_AS(check(options_of(Settings({environment}), 0)),
+                       doctest::Contains("ACCELERATE_MAX_RESTARTS is -1"), Error);
+  SettingMap streams = {{"tee", {"7", "ACCELERATE_TEE"}}};
+  CHECK_THROWS_WITH_AS(options_of(Settings({streams}), 0), doctest::Contains("ACCELERATE_TEE is '7'"), Error);
+}
+
 TEST_CASE("every flag has an environment variable of its own") {
   std::map<std::string, std::string> flags;
   for (const auto& flag : launch_flags()) {
@@ -92,9 +128,6 @@ TEST_CASE("a configuration file gives flags, with its lines as their origin") {
 
   config.distributed_type = "DEEPSPEED";
   CHECK_THROWS_WITH_AS(settings_of_config(config), doctest::Contains("DeepSpeed"), Error);
-  config.distributed_type = "NO";
-  config.compute_environment = "AMAZON_SAGEMAKER";
-  CHECK_THROWS_WITH_AS(settings_of_config(config), doctest::Contains("SageMaker"), Error);
 }
 
 TEST_CASE("FSDP becomes the variables that Python's Accelerate reads") {
