@@ -22,6 +22,15 @@ function(accelerate_compile_together target)
   endif()
 endfunction()
 
+# accelerate_compile_quickly(target)
+# For programs whose work is done in the libraries, which keep -O3.
+function(accelerate_compile_quickly target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # which then sees mistakes where the path of the clone is joined to names
+    target_compile_options(${target} PRIVATE -Wno-stringop-overread)
+  endif()
+endfunction()
+
 # accelerate_use_precompiled(target headers)
 # PIC everywhere, because a precompiled header serves only files compiled with the same flags.
 function(accelerate_use_precompiled target headers)
@@ -124,10 +133,7 @@ function(accelerate_test name)
   endforeach()
   target_link_libraries(${name} PRIVATE Threads::Threads nlohmann_json::nlohmann_json ${TEST_LIBRARIES})
   accelerate_warnings(${name})
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)  # a quarter of the time to compile; the library keeps -O3
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # which makes g++ 12 see mistakes where the path of the clone is joined to names
-    target_compile_options(${name} PRIVATE -Wno-stringop-overread)
-  endif()
+  accelerate_compile_quickly(${name})
   if(TEST_TORCH)
     accelerate_use_torch(${name})
     accelerate_compile_together(${name})
