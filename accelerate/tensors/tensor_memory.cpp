@@ -50,7 +50,10 @@ class PooledAllocator final : public c10::Allocator {
   static PooledAllocator allocator;
   c10::SetCPUAllocator(&allocator, /*priority=*/1);
   pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);  // what is smaller stays in the heap between steps, too
+  // What is not a tensor stays in the heap between steps, too. To set one limit ends glibc's own adjusting of the
+  // other, so that is set to where it would have ended: else every block above 128 KiB would be new pages.
+  mallopt(M_TRIM_THRESHOLD, 64 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
   return true;
 }();
 

@@ -3,6 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/resource.h>
+
 using namespace accelerate;
 
 TEST_CASE("a large tensor's memory comes from the pool and goes back to it") {
@@ -30,6 +35,23 @@ TEST_CASE("idle memory of tensors can be given back") {
   tensors::release_tensor_memory();
   torch::Tensor kept = torch::ones({1 << 20});
   CHECK(kept.sum().item<float>() == (1 << 20));
+}
+
+TEST_CASE("memory of others than tensors is used again without new pages, too") {
+  auto use = [] {
+    void* volatile memory = std::malloc(1 << 20);  // volatile: else the compiler leaves all of it out
+    std::memset(memory, 1, 1 << 20);
+    std::free(memory);
+  };
+  auto num_faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  use();
+  auto before = num_faults();
+  for (int i = 0; i < 100; ++i) use();
+  CHECK(num_faults() - before < 2560);  // a tenth of the pages
 }
 
 TEST_CASE("memory that cannot be had is libtorch's error") {
