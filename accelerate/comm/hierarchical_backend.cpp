@@ -5,12 +5,29 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/Functions.h>
 
+#include "accelerate/base/error.h"
 #include "accelerate/base/quiet_thread.h"
 #include "accelerate/comm/tensor_arrays.h"
 
 namespace accelerate::comm {
 
 namespace shm = shared_memory;
+
+namespace {
+
+/// Both levels must be able to combine the values, and so it is asked before either begins: a rank that fails in one
+/// would leave others waiting in the other, and end the group.
+void check_levels(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
+  check_reduction(tensor, operation);
+  if (tensor.scalar_type() == at::kShort) {
+    fail("int16 values are not reduced between machines, because Gloo cannot; make them int32 first");
+  }
+}
+
+/// Gloo does not know all types, but moves the bytes of any.
+at::Tensor bytes_of(const at::Tensor& contiguous) { return contiguous.view(-1).view(at::kByte); }
+
+}  // namespace
 
 /// One collective: what is to be done, and the news of its end.
 class HierarchicalBackend::Task : public c10d::Work {
@@ -120,12 +137,14 @@ void HierarchicalBackend::reduce_everywhere(at::Tensor& tensor, const c10d::Allr
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {
   if (only(tensors).layout() != at::kStrided) return flat_->allreduce(tensors, options);
+  check_levels(tensors[0], options.reduceOp);
   return enqueue(c10d::OpType::ALLREDUCE, tensors,
                  [this, tensor = tensors[0], options]() mutable { reduce_everywhere(tensor, options); });
 }
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce_coalesced(Tensors& tensors,
                                                                       const c10d::AllreduceCoalescedOptions& options) {
+  for (const auto& tensor : tensors) check_levels(tensor, options.reduceOp);
   return enqueue(c10d::OpType::ALLREDUCE_COALESCED, tensors, [this, tensors, options]() mutable {
     for (auto& tensor : tensors) reduce_everywhere(tensor, options);
   });
@@ -133,28 +152,31 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce_coalesced(Tensors& t
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   auto root = shm::place_of(machines_, static_cast<int>(options.rootRank));
-  return enqueue(c10d::OpType::BROADCAST, tensors, [this, tensors, root, options]() mutable {
+  return enqueue(c10d::OpType::BROADCAST, tensors, [this, tensor = only(tensors), root, options] {
+    InOrder whole(tensor);
+    Tensors bytes{bytes_of(whole.tensor())};
     auto level = options;
     if (shm::place_of(machines_, rank_).number == root.number) {
       level.rootRank = root.machine;
-      levels_.between->broadcast(tensors, level)->wait();
+      levels_.between->broadcast(bytes, level)->wait();
     }
     level.rootRank = root.number;
-    levels_.inside->broadcast(tensors, level);
+    levels_.inside->broadcast(bytes, level);
+    whole.put_back();
   });
 }
 
 at::Tensor HierarchicalBackend::gather_everywhere(const at::Tensor& input, const c10d::AllgatherOptions& options) {
   auto num_machines = static_cast<int64_t>(machines_.size());
   auto ranks_of_each = static_cast<int64_t>(machines_[0].size());
-  auto own = input.contiguous().view(-1);
+  auto own = bytes_of(input.contiguous());
   auto like_own = at::empty({num_machines * own.numel()}, own.options());
   auto all = at::empty({ranks_of_each * like_own.numel()}, own.options());
   if (own.numel() > 0) {
     levels_.between->_allgather_base(like_own, own, options)->wait();
     levels_.inside->_allgather_base(all, like_own, options);
   }
-  return all.view({ranks_of_each, num_machines, own.numel()});
+  return all.view(input.scalar_type()).view({ranks_of_each, num_machines, input.numel()});
 }
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs, Tensors& inputs,

@@ -3,6 +3,7 @@
 #include <torch/csrc/distributed/c10d/Utils.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/shared_memory/reduce.h"
 
 namespace accelerate::comm {
 
@@ -86,6 +87,10 @@ at::Tensor as_real(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
     fail("complex numbers have a sum over ranks, and no other reduction");
   }
   return at::view_as_real(tensor);
+}
+
+void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
+  shm::require_reduction(type_of(as_real(tensor, operation)), reduction_of(operation));
 }
 
 InOrder::InOrder(const at::Tensor& tensor) : original_(require_dense(tensor)), tensor_(tensor.contiguous()) {}

@@ -23,6 +23,9 @@ shared_memory::Reduction reduction_of(const c10d::ReduceOp& operation);
 /// reductions of complex numbers.
 at::Tensor as_real(const at::Tensor& tensor, const c10d::ReduceOp& operation);
 
+/// Throws Error for a tensor whose values cannot be combined so.
+void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation);
+
 /// A tensor as a contiguous one: itself, or a copy whose content goes back where it came from. Throws Error for a
 /// tensor that is sparse or not on the CPU.
 class InOrder {

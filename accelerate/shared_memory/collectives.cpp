@@ -42,11 +42,6 @@ void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-void require_reduction(const Array& array, Reduction reduction) {
-  if (can_reduce(array.type, reduction)) return;
-  fail("values of type ", name_of(array.type), " have no reduction '", name_of(reduction), "' over ranks");
-}
-
 void check_root(const Channel& channel, int root) {
   if (root < 0 || root >= channel.size()) fail("there is no rank ", root, " in a group of ", channel.size());
 }
@@ -144,7 +139,7 @@ void broadcast(Channel& channel, const Array& array, int root) {
 }
 
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::optional<size_t> heap_offset) {
-  require_reduction(array, reduction);
+  require_reduction(array.type, reduction);
   Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
   size_t begin = 0;
   if (heap_offset && array.bytes() >= kLeastInPlace) {
@@ -171,7 +166,7 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::
 
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
                 const std::function<void(const Array& share)>& between) {
-  require_reduction(array, reduction);
+  require_reduction(array.type, reduction);
   Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
   channel.meet(call, heap_offset);
   if (auto share = share_of(array.bytes(), channel.rank(), channel.size()); share.length > 0) {
@@ -189,7 +184,7 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_
 
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root) {
   check_root(channel, root);
-  require_reduction(array, reduction);
+  require_reduction(array.type, reduction);
   Call call{
       .operation = Operation::Reduce, .type = array.type, .reduction = reduction, .root = root, .count = array.count};
   in_pieces(
@@ -202,7 +197,7 @@ void reduce(Channel& channel, const Array& array, Reduction reduction, int root)
 }
 
 void reduce_scatter(Channel& channel, const Arrays& inputs, const Array& output, Reduction reduction) {
-  require_reduction(output, reduction);
+  require_reduction(output.type, reduction);
   Call call{.operation = Operation::ReduceScatter, .type = output.type, .reduction = reduction, .count = output.count};
   size_t most = piece_for_each(channel);
   in_pieces(

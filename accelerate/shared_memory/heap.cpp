@@ -1,5 +1,7 @@
 #include "accelerate/shared_memory/heap.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "accelerate/base/error.h"
@@ -15,7 +17,7 @@ size_t whole_pages(size_t bytes) {
 }  // namespace
 
 Heap::Heap(std::shared_ptr<Segment> segment, size_t reserved)
-    : segment_(std::move(segment)), reserved_(whole_pages(reserved)) {}
+    : segment_(std::move(segment)), reserved_(whole_pages(reserved)), owner_(getpid()) {}
 
 size_t Heap::allocate(size_t bytes) {
   bytes = whole_pages(bytes);
@@ -38,7 +40,7 @@ void Heap::free(size_t offset) {
   std::lock_guard lock(mutex_);
   auto block = blocks_.find(offset);
   if (block == blocks_.end()) return;
-  segment_->release(block->first, block->second);
+  if (getpid() == owner_) segment_->release(block->first, block->second);
   blocks_.erase(block);
 }
 

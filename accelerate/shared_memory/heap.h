@@ -2,6 +2,8 @@
 
 // Blocks of a segment, for what a rank wants its peers to reach without a copy.
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -21,7 +23,8 @@ class Heap {
   /// The offset of a new block of zeros. Throws Error when there is no memory for it.
   size_t allocate(size_t bytes);
 
-  /// Gives the block at `offset` back to the system.
+  /// Gives the block at `offset` back to the system, in the process that made the heap: one that was forked from it has
+  /// the same memory, not a copy.
   void free(size_t offset);
 
   /// Where in the segment the range is; nothing when it is elsewhere.
@@ -35,6 +38,7 @@ class Heap {
  private:
   std::shared_ptr<Segment> segment_;
   size_t reserved_;
+  pid_t owner_;
   mutable std::mutex mutex_;
   std::map<size_t, size_t> blocks_;  // sizes by offset
 };

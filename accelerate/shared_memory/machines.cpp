@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
 
 namespace accelerate::shared_memory {
 
@@ -15,10 +17,11 @@ constexpr auto kUnwilling = "unwilling";  // in place of a machine's name
 
 /// Changes with every start of a machine's kernel, with every machine, and with every network that a machine is
 /// divided into: the sockets through which ranks meet belong to one of those.
-std::string name_of_machine() {
+/// Nothing where the kernel does not tell.
+std::optional<std::string> name_of_machine() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string name;
-  if (!std::getline(file, name)) fail("the machine's boot_id cannot be read");
+  if (!std::getline(file, name)) return std::nullopt;
   std::error_code unknown;
   return name + " " + std::filesystem::read_symlink("/proc/self/ns/net", unknown).string();
 }
@@ -64,7 +67,14 @@ bool all_alike(const Machines& machines) {
 }
 
 Machines find_machines(const NoticeBoard& board, int rank, int size, bool willing) {
-  board.post(key_of(rank), willing ? name_of_machine() : kUnwilling);
+  auto name = willing ? name_of_machine() : std::nullopt;
+  if (willing && !name) {
+    get_logger("accelerate")
+        .warning(
+            "the ranks talk over TCP, because /proc/sys/kernel/random/boot_id, which tells machines apart, cannot be "
+            "read");
+  }
+  board.post(key_of(rank), name.value_or(kUnwilling));
   if (rank == 0) board.post("machines", number_machines(board, size));
   std::istringstream numbers(board.read("machines"));
   std::vector<std::string> names;

@@ -27,6 +27,14 @@ void Mailbox::wait(Waiter& waiter, std::chrono::milliseconds limit, const std::s
   throw PeerError("the other rank did not take part (" + what + ", through shared memory)");
 }
 
+/// A rank that ended after its work was done does not keep the others from writing to each other.
+void Mailbox::check_reader(int to) const {
+  auto reason = memory_.control.reason();
+  if (reason == Break::None) return;
+  if (reason != Break::GaveUp && memory_.control.culprit() != to) return;
+  throw PeerError(describe_break(memory_) + ", so nothing can be sent to rank " + memory_.name_of(to));
+}
+
 Letter* Mailbox::free_letter(int to) const {
   auto* letters = memory_.control.letters(rank_, to);
   auto* end = letters + Control::kLetters;
@@ -44,6 +52,7 @@ void Mailbox::free_what_was_read() {
 
 void Mailbox::send(const std::byte* data, size_t bytes, int to, int tag, std::chrono::milliseconds limit) {
   auto what = "send to rank " + std::to_string(to) + ", which has " + std::to_string(Control::kLetters) + " unread";
+  check_reader(to);
   wait(sending_, limit, what, [&] { return free_letter(to) != nullptr; });
   free_what_was_read();
   auto* letter = free_letter(to);

@@ -23,7 +23,7 @@ class Mailbox {
   Mailbox(GroupMemory memory, int rank, std::shared_ptr<Heap> heap);
 
   /// Sends `bytes` from `data`. Waits only when `to` has not read the last Control::kLetters messages; throws PeerError
-  /// when it has not after `limit`.
+  /// when it has not after `limit`, or is not there any more.
   void send(const std::byte* data, size_t bytes, int to, int tag, std::chrono::milliseconds limit);
 
   /// Takes the oldest message with `tag` from rank `from`, or from any, and returns who sent it. Throws PeerError when
@@ -37,6 +37,7 @@ class Mailbox {
     size_t offset;
   };
 
+  void check_reader(int to) const;
   Letter* free_letter(int to) const;
   void free_what_was_read();
   bool take(std::byte* data, size_t bytes, int from, int tag);

@@ -188,11 +188,14 @@ bool can_reduce(DataType type, Reduction reduction) {
   return type != DataType::Other && reduction != Reduction::None && !(floating && bits) && !(average && !floating);
 }
 
+void require_reduction(DataType type, Reduction reduction) {
+  if (can_reduce(type, reduction)) return;
+  fail("values of type ", name_of(type), " have no reduction '", name_of(reduction), "' over ranks");
+}
+
 void reduce(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
             std::span<std::byte* const> targets, size_t count) {
-  if (!can_reduce(type, reduction)) {
-    fail("values of type ", name_of(type), " have no reduction '", name_of(reduction), "' over ranks");
-  }
+  require_reduction(type, reduction);
   Operands operands{sources, targets, count};
   switch (type) {
     case DataType::Bool:

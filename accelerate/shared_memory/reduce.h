@@ -12,6 +12,9 @@ namespace accelerate::shared_memory {
 /// Whether the type has the reduction: bits are combined of integers only, and integers have no average.
 bool can_reduce(DataType type, Reduction reduction);
 
+/// Throws Error where the type has not.
+void require_reduction(DataType type, Reduction reduction);
+
 /// Combines `count` elements of all `sources`, in their order, and stores the result to all `targets`. float16 and
 /// bfloat16 are added up in float32 and rounded once. Booleans have or for sum and and for product. A target may be one
 /// of the sources; other overlaps are not allowed.

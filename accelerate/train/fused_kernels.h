@@ -164,7 +164,7 @@ struct SgdKernel {
     const bool first_step = has_momentum && !state;
     if (first_step) {
       state = &add_state(optimizer, parameter, std::make_unique<Rule::State>());
-      state->momentum_buffer(at::empty_like(gradient));
+      state->momentum_buffer(at::zeros_like(gradient));  // the kernel fills it, unless something else fails before
     }
     return Operands<kNumTensors>{.key = {values.device(), values.scalar_type(), first_step},
                                  .tensors = {values, gradient, state ? state->momentum_buffer() : at::Tensor()}};

@@ -61,7 +61,7 @@ TEST_CASE("every collective over two levels agrees with double precision, wherev
           check_moves(backend, count, type);
         }
       }
-      for (auto type : {at::kBool, at::kComplexFloat}) check_moves(backend, 77, type);
+      for (auto type : {at::kBool, at::kShort, at::kComplexFloat}) check_moves(backend, 77, type);
       backend->barrier()->wait();
     });
   }
@@ -89,6 +89,20 @@ TEST_CASE("collectives go on in the background and in order; lists, strides and 
     Tensors complex{torch::full({3}, c10::complex<float>(1, 2))};
     backend->allreduce(complex)->wait();
     CHECK(torch::equal(complex[0], torch::full({3}, c10::complex<float>(4, 8))));
+  });
+}
+
+TEST_CASE("values that cannot be combined between machines are an error, after which the group goes on") {
+  tests::run_ranks(4, [](Group& everyone) {
+    auto backend = connect_as(everyone, {{0, 1}, {2, 3}});
+    Tensors small{torch::ones({3}, torch::kShort)};
+    CHECK_THROWS_WITH_AS(backend->allreduce(small), doctest::Contains("make them int32"), Error);
+    Tensors whole{torch::ones({3}, torch::kLong)};
+    c10d::AllreduceOptions average;
+    average.reduceOp = c10d::ReduceOp::AVG;
+    CHECK_THROWS_WITH_AS(backend->allreduce(whole, average), doctest::Contains("have no reduction 'average'"), Error);
+    backend->allreduce(whole)->wait();
+    CHECK(torch::equal(whole[0], torch::full({3}, 4, torch::kLong)));
   });
 }
 
