@@ -1,5 +1,5 @@
-// Fine-tuning a checkpoint: the steps themselves, loading it, or everything from the start of the process to the end of
-// the first step.
+// Training a checkpoint: the steps themselves, loading it, or everything from the start of the process to the end of
+// the first step. It learns to classify texts, or with --language_model to foretell the next word.
 
 #include <torch/torch.h>
 
@@ -9,61 +9,66 @@
 
 namespace {
 
-constexpr int64_t kBatchSize = 8, kLength = 32, kBatches = 4, kSteps = 20, kWarmup = 3, kLoads = 5;
+constexpr int64_t kBatches = 4, kLoads = 5;
 constexpr double kLearningRate = 3e-5;
-constexpr int64_t kFirstWord = 1000;  // ids below are special or unused
+
+/// What a rank learns from in a step, and how often.
+struct Work {
+  explicit Work(const bench::Arguments& arguments)
+      : language_model(arguments.has("--language_model")),
+        rows(arguments.number("--rows", 8)),
+        length(arguments.number("--length", 32)),
+        words(arguments.number("--words", 20011)),
+        first_word(language_model ? 0 : 1000),
+        warmup(arguments.number("--warmup", 3)),
+        steps(arguments.number("--steps", 20)) {}
+
+  bool language_model;
+  int64_t rows, length, words;
+  int64_t first_word;  // of a classifier's: ids below are special or unused
+  int64_t warmup, steps;
+};
 
 /// The same on both sides, by a formula.
-accelerate::Batch make_batch(int64_t index) {
-  auto places = torch::arange(kBatchSize * kLength) + index * kBatchSize * kLength;
-  return {{"input_ids", (places * 7919 % 20011 + kFirstWord).view({kBatchSize, kLength})},
-          {"attention_mask", torch::ones({kBatchSize, kLength}, torch::kLong)},
-          {"labels", torch::arange(kBatchSize) % 2}};
+accelerate::Batch make_batch(int64_t index, const Work& work) {
+  auto places = torch::arange(work.rows * work.length) + index * work.rows * work.length;
+  auto ids = (places * 7919 % work.words + work.first_word).view({work.rows, work.length});
+  return {{"input_ids", ids},
+          {"attention_mask", torch::ones_like(ids)},
+          {"labels", work.language_model ? ids : torch::arange(work.rows) % 2}};
 }
 
-auto load(const std::string& checkpoint) {
+auto load_classifier(const std::string& checkpoint) {
   transformers::LoadReport report;
   return transformers::AutoModelForSequenceClassification::from_pretrained(checkpoint,
                                                                            {.num_labels = 2, .loading_info = &report});
 }
 
-/// Seconds since the kernel started this process.
-double process_age() {
-  std::ifstream file("/proc/self/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  std::istringstream fields(text.substr(text.rfind(')') + 2));
-  std::string field;
-  for (int i = 3; i < 22; ++i) fields >> field;
-  double ticks = 0;
-  fields >> ticks;
-  timespec now{};
-  clock_gettime(CLOCK_BOOTTIME, &now);
-  return now.tv_sec + now.tv_nsec * 1e-9 - ticks / sysconf(_SC_CLK_TCK);
-}
-
-/// Trains for `steps` after `warmup`, and reports; with `from_start` the time is that of the whole process.
-void train(const std::string& checkpoint, int64_t warmup, int64_t steps, bool from_start) {
+/// Trains and reports; with `from_start` the time is that of the whole process. `load` is called when ranks are
+/// connected.
+template <class Load>
+void train(Load load, const Work& work, bool from_start) {
   accelerate::Accelerator accelerator({.cpu = true});
   accelerate::set_seed(0);
-  auto net = load(checkpoint);
+  auto net = load();
   torch::optim::AdamW adamw(net->parameters(), kLearningRate);
   auto [model, optimizer] = accelerator.prepare(net, adamw);
   model->train();
   std::vector<double> losses;
   bench::Stopwatch stopwatch;
-  for (int64_t i = 0; i < warmup + steps; ++i) {
-    if (i == warmup) {
+  for (int64_t i = 0; i < work.warmup + work.steps; ++i) {
+    if (i == work.warmup) {
       accelerator.wait_for_everyone();
       stopwatch = {};
     }
-    auto loss = model(make_batch(i % kBatches)).loss;
+    auto loss = model(make_batch(i % kBatches, work)).loss;
     accelerator.backward(loss);
     optimizer.step();
     optimizer.zero_grad();
-    losses.push_back(loss.item<double>());
+    losses.push_back(loss.template item<double>());
   }
-  bench::report(steps * kBatchSize, from_start ? process_age() : stopwatch.wall_seconds(), stopwatch.cpu_seconds(),
-                losses);
+  bench::report(work.steps * work.rows, from_start ? bench::process_age() : stopwatch.wall_seconds(),
+                stopwatch.cpu_seconds(), losses);
   accelerator.end_training();
 }
 
@@ -71,7 +76,7 @@ void load_again_and_again(const std::string& checkpoint) {
   torch::manual_seed(0);
   bench::Stopwatch stopwatch;
   double sum = 0;
-  for (int64_t i = 0; i < kLoads; ++i) sum += load(checkpoint)->parameters().front().sum().item<double>();
+  for (int64_t i = 0; i < kLoads; ++i) sum += load_classifier(checkpoint)->parameters().front().sum().item<double>();
   bench::report(kLoads, stopwatch.wall_seconds(), stopwatch.cpu_seconds(), {sum});
 }
 
@@ -80,11 +85,14 @@ void load_again_and_again(const std::string& checkpoint) {
 int main(int argc, char** argv) {
   bench::Arguments arguments(argc, argv);
   auto checkpoint = arguments.text("--checkpoint", "");
+  Work work(arguments);
+  bool first_step = arguments.has("--first_step");
+  if (first_step) work.warmup = 0, work.steps = 1;
   if (arguments.has("--load")) {
     load_again_and_again(checkpoint);
-  } else if (arguments.has("--first_step")) {
-    train(checkpoint, 0, 1, /*from_start=*/true);
+  } else if (work.language_model) {
+    train([&] { return transformers::AutoModelForCausalLM::from_pretrained(checkpoint); }, work, first_step);
   } else {
-    train(checkpoint, kWarmup, kSteps, /*from_start=*/false);
+    train([&] { return load_classifier(checkpoint); }, work, first_step);
   }
 }

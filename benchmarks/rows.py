@@ -21,6 +21,11 @@ def script(name, *arguments):
     return [sys.executable, str(SOURCE / "python" / f"{name}.py"), *map(str, arguments)]
 
 
+def tuned(command):
+    """A side whose malloc keeps what it has had, as an expert would set it."""
+    return ["env", "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=67108864", *command, "--tuned"]
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -30,8 +35,11 @@ class Row:
     peer: Callable
     value: Callable  # the figure of a Run, in `unit`
     limit: Callable | None = None  # a side that does the least that any implementation has to
-    target: float | None = None
+    target: float | None = None  # for the ratio
+    goal: float | None = None  # for the figure of ours
     num_processes: int = 1
+    peer_processes: int | None = None  # if not as many
+    same_work: bool = True  # on both sides, so that their losses must be equal
     higher_is_better: bool = False
 
     def better(self, ours, peer):
@@ -70,33 +78,65 @@ def step_counts(quick):
     return ("--steps", 200 if quick else 2000)
 
 
-def step_row(name, peer_name, peer_options, **more):
-    return Row(
-        name=name,
-        peer_name=peer_name,
-        unit="us/step",
+def rows_of_both(name, target, tuned_target, ours, peer, num_processes=1, **more):
+    """A row against Accelerate as it comes, and one against Accelerate as an expert sets it up."""
+    expert = "Accelerate, tuned"
+    common = more | {"ours": ours, "num_processes": num_processes}
+    return [
+        Row(name=name, peer_name="Accelerate", peer=peer, target=target, **common),
+        Row(name=f"{name}, tuned", peer_name=expert, peer=lambda quick: tuned(peer(quick)), target=tuned_target, **common),
+    ]
+
+
+def step_rows(num_processes, target=None, **more):
+    return rows_of_both(
+        f"small-model step, {num_processes} process{'es' if num_processes > 1 else ''}",
+        target,
+        None,
         ours=lambda quick: program("training_step", *step_counts(quick)),
-        peer=lambda quick: script("training_step", *step_counts(quick), *peer_options),
+        peer=lambda quick: script("training_step", *step_counts(quick)),
+        num_processes=num_processes,
+        unit="us/step",
         value=microseconds_per_step,
         **more,
     )
 
 
-def wide_step_row(name, peer_name, peer_options, **more):
+def wide_step_rows():
     """6.3 million weights and 32 rows on each of two ranks: as much moving and stepping as computing."""
 
     def arguments(quick):
         return "--wide", "--warmup", 10, "--steps", 10 if quick else 100
 
-    return Row(
-        name=name,
-        peer_name=peer_name,
-        unit="ms",
+    return rows_of_both(
+        "6.3M-weight step, 2 processes",
+        2.1,
+        1.8,
         ours=lambda quick: program("training_step", *arguments(quick)),
-        peer=lambda quick: script("training_step", *arguments(quick), *peer_options),
-        value=milliseconds,
+        peer=lambda quick: script("training_step", *arguments(quick)),
         num_processes=2,
-        **more,
+        unit="ms",
+        value=milliseconds,
+    )
+
+
+def language_model_rows(name, target, tuned_target, rows, length, steps, words, **sizes):
+    """Training a GPT on two ranks, each with `rows` texts of `length` words in a step."""
+
+    def arguments(quick):
+        checkpoint = texts.gpt(name.replace(" ", "_"), vocab_size=words, n_positions=length, **sizes)
+        shape = "--language_model", "--rows", rows, "--length", length, "--words", words
+        return "--checkpoint", checkpoint, *shape, "--steps", max(5, steps // 10) if quick else steps
+
+    return rows_of_both(
+        f"{name} step, 2 processes",
+        target,
+        tuned_target,
+        ours=lambda quick: program("fine_tuning", *arguments(quick)),
+        peer=lambda quick: script("fine_tuning", *arguments(quick)),
+        num_processes=2,
+        unit="ms",
+        value=lambda run: run.wall / (run.work / rows) * 1e3,
     )
 
 
@@ -185,16 +225,21 @@ def tokenizer_row(model, asset, threads):
     )
 
 
-def fine_tuning_row(name, peer_name, peer_options=(), **more):
-    return Row(
-        name=name,
-        peer_name=peer_name,
+def fine_tune(side):
+    return side("fine_tuning", "--checkpoint", texts.fetch("minilm"))
+
+
+def fine_tuning_rows(num_processes, target, tuned_target):
+    return rows_of_both(
+        f"fine-tuning MiniLM, {num_processes} process{'es' if num_processes > 1 else ''}",
+        target,
+        tuned_target,
+        ours=lambda quick: fine_tune(program),
+        peer=lambda quick: fine_tune(script),
+        num_processes=num_processes,
         unit="samples/s",
-        ours=lambda quick: program("fine_tuning", "--checkpoint", texts.fetch("minilm")),
-        peer=lambda quick: script("fine_tuning", "--checkpoint", texts.fetch("minilm"), *peer_options),
         value=samples_per_second,
         higher_is_better=True,
-        **more,
     )
 
 
@@ -215,12 +260,15 @@ def bare(quick):
 
 
 ROWS = [
-    step_row("small-model step, 1 process", "Accelerate", (), limit=bare, target=2),
-    step_row("small-model step, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), limit=bare),
-    step_row("small-model step, 2 processes", "Accelerate", (), num_processes=2),
-    step_row("small-model step, 2 processes, tuned", "Accelerate, fused, static graph", ("--tuned",), num_processes=2),
-    wide_step_row("6.3M-weight step, 2 processes", "Accelerate", (), target=2.1),
-    wide_step_row("6.3M-weight step, 2 processes, tuned", "Accelerate, fused, static graph", ("--tuned",), target=1.8),
+    *step_rows(1, target=2, limit=bare),
+    *step_rows(2),
+    *wide_step_rows(),
+    *language_model_rows(
+        "GPT 0.2M", 2.7, 2.2, rows=8, length=16, steps=200, words=512, n_embd=64, n_layer=3, n_head=4
+    ),
+    *language_model_rows(
+        "GPT 17M", 1.2, 1.08, rows=4, length=128, steps=10, words=8192, n_embd=384, n_layer=8, n_head=6
+    ),
     allreduce_row("4 KiB", 4 << 10, 2000, target=50),
     allreduce_row("64 KiB", 64 << 10, 1000, target=50),
     allreduce_row("1 MiB", 1 << 20, 200, target=10),
@@ -228,8 +276,18 @@ ROWS = [
     allreduce_row("64 MiB", 64 << 20, 10, target=10),
     allreduce_row("25 MiB", 25 << 20, 30, our_options=("--private",)),
     allreduce_row("64 KiB", 64 << 10, 500, num_processes=4),
-    loader_row("TensorDataset loader, 0 workers", 0, target=5),
-    loader_row("TensorDataset loader, 2 workers", 2, target=5),
+    Row(
+        name="99 of 100 allreduces of 64 KiB, 4 ranks",
+        peer_name="torch.distributed (gloo)",
+        unit="ms",
+        ours=lambda quick: program("allreduce", "--bytes", 64 << 10, "--repeats", 500),
+        peer=lambda quick: script("allreduce", "--bytes", 64 << 10, "--repeats", 500),
+        value=lambda run: run.p99 * 1e3,
+        goal=5,
+        num_processes=4,
+    ),
+    loader_row("TensorDataset loader, 0 workers", 0, target=10),
+    loader_row("TensorDataset loader, 2 workers", 2, target=50),
     loader_row("loader of single samples, 0 workers", 0, "--one_by_one"),
     loader_row("loader of single samples, 2 workers", 2, "--one_by_one"),
     optimizer_row("21M weights in 20 tensors", "large"),
@@ -264,13 +322,32 @@ ROWS = [
         for model, asset in (("WordPiece", "minilm"), ("byte-level BPE", "gpt2"), ("Unigram", "t5"))
         for threads in (1, 2)
     ),
-    fine_tuning_row("fine-tuning MiniLM, 1 process", "Accelerate", target=1.4),
-    fine_tuning_row("fine-tuning MiniLM, 1 process, tuned", "Accelerate, fused AdamW", ("--tuned",), target=1),
-    fine_tuning_row("fine-tuning MiniLM, 2 processes", "Accelerate", target=2.3, num_processes=2),
-    fine_tuning_row(
-        "fine-tuning MiniLM, 2 processes, tuned", "Accelerate, fused AdamW", ("--tuned",), target=1.7, num_processes=2
+    *fine_tuning_rows(1, 1.7, 1.2),
+    *fine_tuning_rows(2, 2.3, 1.7),
+    Row(
+        name="the same, a rank of 2 against 1 alone",
+        peer_name="one process (C++)",
+        unit="samples/s",
+        ours=lambda quick: fine_tune(program),
+        peer=lambda quick: fine_tune(program),
+        value=samples_per_second,
+        higher_is_better=True,
+        target=0.92,
+        num_processes=2,
+        peer_processes=1,
+        same_work=False,
     ),
     loading_row("from_pretrained of 440 MB", "ms", milliseconds, texts.bert_base, "--load", target=5),
     loading_row("memory at most, loading 440 MB", "MiB", peak_mebibytes, texts.bert_base, "--load", target=1),
-    loading_row("start to first training step", "ms", whole_milliseconds, lambda: texts.fetch("minilm"), "--first_step", target=5),
+    Row(
+        name="2 ranks, start to end of first step",
+        peer_name="Accelerate",
+        unit="ms",
+        ours=lambda quick: program("training_step", "--from_start", "--warmup", 0, "--steps", 1),
+        peer=lambda quick: script("training_step", "--from_start", "--warmup", 0, "--steps", 1),
+        value=whole_milliseconds,
+        target=20,
+        num_processes=2,
+    ),
+    loading_row("start to first training step, MiniLM", "ms", whole_milliseconds, lambda: texts.fetch("minilm"), "--first_step", target=5),
 ]

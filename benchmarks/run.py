@@ -3,8 +3,8 @@
     run.py [--quick] [--only NAME] [--pairs N]
 
 Prints a table and writes build/bench.json: a list of objects with name, ours, peer, peer_name, limit, unit, ratio (how
-many times better than the peer; above 1 is better) and target, beside the interval of the ratio, the ratio of CPU times
-and the conditions of the measurement. A benchmark whose two sides compute different things gets no number and fails the
+many times better than the peer; above 1 is better), target for the ratio and goal for ours, beside the interval of the ratio,
+the ratio of CPU times and the conditions of the measurement. A benchmark whose two sides compute different things gets no number and fails the
 run.
 """
 
@@ -19,7 +19,7 @@ import sys
 
 from checkpoint_rows import CHECKPOINT_ROWS
 from command_rows import COMMAND_ROWS
-from measure import BenchmarkFailure, disturbed, measure_pairs, median_with_interval, run_side
+from measure import BenchmarkFailure, Side, disturbed, measure_pairs, median_with_interval, run_side
 from network_rows import NETWORK_ROWS
 from rows import BUILD, ROWS
 
@@ -55,21 +55,26 @@ def measure_limit(row, quick):
 def measure(row, pairs, quick):
     """The object of `row` for bench.json."""
     before = conditions()
-    result = {"name": row.name, "peer_name": row.peer_name, "unit": row.unit, "target": row.target}
+    result = {"name": row.name, "peer_name": row.peer_name, "unit": row.unit, "target": row.target, "goal": row.goal}
     empty = {"ours": None, "peer": None, "limit": None, "ratio": None}
     try:
-        measured = measure_pairs(row.ours(quick), row.peer(quick), pairs, row.num_processes)
+        ours = Side(row.ours(quick), row.num_processes)
+        peer = Side(row.peer(quick), row.peer_processes or row.num_processes)
+        measured = measure_pairs(ours, peer, pairs, row.same_work)
         limit = measure_limit(row, quick)
     except BenchmarkFailure as failure:
         return result | empty | {"failure": str(failure), "conditions": before}
     ratios = [row.better(row.value(mine), row.value(theirs)) for mine, theirs in measured]
     cpu_ratios = [(theirs.cpu / theirs.work) / (mine.cpu / mine.work) for mine, theirs in measured]
     ratio, low, high = median_with_interval(ratios)
+    median = statistics.median(row.value(mine) for mine, _ in measured)
+    reached = (row.target is None or ratio >= row.target) and (row.goal is None or row.better(median, row.goal) >= 1)
     return result | {
-        "ours": statistics.median(row.value(mine) for mine, _ in measured),
+        "ours": median,
         "peer": statistics.median(row.value(theirs) for _, theirs in measured),
         "limit": limit,
         "ratio": ratio,
+        "reached": reached,
         "interval": [low, high],
         "cpu_ratio": statistics.median(cpu_ratios),
         "ratios": ratios,
@@ -89,7 +94,7 @@ def number(value):
 
 
 HEADINGS = ("benchmark", "against", "ours", "peer", "limit", "unit", "ratio", "95 %", "CPU", "target", "verdict")
-COLUMNS = ("{:<38}", "{:<30}", "{:>10}", "{:>10}", "{:>10}", "{:<10}", "{:>7}", "{:>11}", "{:>7}", "{:>6}", "{}")
+COLUMNS = ("{:<38}", "{:<30}", "{:>10}", "{:>10}", "{:>10}", "{:<10}", "{:>7}", "{:>11}", "{:>7}", "{:>7}", "{}")
 
 
 def table_line(*cells):
@@ -100,8 +105,10 @@ def as_line(result):
     if "failure" in result:
         return f"{result['name']:<38} FAILED: {result['failure']}"
     low, high = result["interval"]
-    target = result["target"]
-    verdict = "" if target is None else "reached" if result["ratio"] >= target else "MISSED"
+    target = "-" if result["target"] is None else f"{result['target']:g}x"
+    if result["goal"] is not None:
+        target = f"{result['goal']:g} {result['unit']}"
+    verdict = "" if target == "-" else "reached" if result["reached"] else "MISSED"
     if result["disturbed_pairs"]:
         verdict += f" ({result['disturbed_pairs']} pairs disturbed by others)"
     return table_line(
@@ -114,7 +121,7 @@ def as_line(result):
         f"{result['ratio']:.2f}x",
         f"{low:.2f}-{high:.2f}",
         f"{result['cpu_ratio']:.2f}x",
-        "-" if target is None else f"{target:g}x",
+        target,
         verdict,
     )
 

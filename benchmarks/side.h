@@ -11,6 +11,8 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,20 @@ class Stopwatch {
   double cpu_began_ = process_seconds();
 };
 
+/// Seconds since the kernel started this process.
+inline double process_age() {
+  std::ifstream file("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(text.substr(text.rfind(')') + 2));
+  std::string field;
+  for (int i = 3; i < 22; ++i) fields >> field;
+  double ticks = 0;
+  fields >> ticks;
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return now.tv_sec + now.tv_nsec * 1e-9 - ticks / sysconf(_SC_CLK_TCK);
+}
+
 inline int64_t resident_bytes() {
   int64_t total_pages = 0, resident_pages = 0;
   std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
@@ -76,10 +92,12 @@ inline int64_t peak_bytes() {
   return usage.ru_maxrss * 1024;
 }
 
-/// Ends a side. `losses` prove that both sides computed the same.
-inline void report(int64_t work, double wall_seconds, double cpu_seconds, const std::vector<double>& losses) {
+/// Ends a side. `losses` prove that both sides computed the same; `more` is what only some sides measure.
+inline void report(int64_t work, double wall_seconds, double cpu_seconds, const std::vector<double>& losses,
+                   const nlohmann::json& more = nlohmann::json::object()) {
   nlohmann::json line = {{"work", work},     {"wall_seconds", wall_seconds},       {"cpu_seconds", cpu_seconds},
                          {"losses", losses}, {"resident_bytes", resident_bytes()}, {"peak_bytes", peak_bytes()}};
+  line.update(more);
   std::cout << line << std::endl;
 }
 

@@ -14,13 +14,24 @@ def fetch(asset):
     return ROOT / ".assets" / asset
 
 
-def bert_base():
-    """A checkpoint of 440 MB: BERT in its usual size, with random weights."""
-    path = ROOT / "build/bert_base"
+def random_checkpoint(name, expression):
+    """A checkpoint with random weights, which `expression` makes of transformers as `t`."""
+    path = ROOT / "build" / name
     if not (path / "model.safetensors").exists():
-        make = "import sys, transformers as t; t.BertModel(t.BertConfig()).save_pretrained(sys.argv[1])"
+        make = f"import sys, torch, transformers as t; torch.manual_seed(0); ({expression}).save_pretrained(sys.argv[1])"
         subprocess.run([sys.executable, "-c", make, path], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
     return path
+
+
+def bert_base():
+    """440 MB: BERT in its usual size."""
+    return random_checkpoint("bert_base", "t.BertModel(t.BertConfig())")
+
+
+def gpt(name, **sizes):
+    """A small GPT-2."""
+    config = ", ".join(f"{key}={value}" for key, value in sizes.items())
+    return random_checkpoint(name, f"t.GPT2LMHeadModel(t.GPT2Config({config}))")
 
 
 def real_texts(megabytes):

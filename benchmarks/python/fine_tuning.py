@@ -1,85 +1,87 @@
 """The Python side of fine_tuning.cpp."""
 
 import argparse
-import os
-import time
 
 import torch
 import transformers
-from accelerate import Accelerator
+from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import set_seed
 
-from side import Stopwatch, report
+from side import Stopwatch, process_age, report
 
-BATCH_SIZE, LENGTH, BATCHES, STEPS, WARMUP, LOADS = 8, 32, 4, 20, 3, 5
+BATCHES, LOADS = 4, 5
 LEARNING_RATE = 3e-5
-FIRST_WORD = 1000
 
 
-def make_batch(index):
-    places = torch.arange(BATCH_SIZE * LENGTH) + index * BATCH_SIZE * LENGTH
-    return {
-        "input_ids": (places * 7919 % 20011 + FIRST_WORD).view(BATCH_SIZE, LENGTH),
-        "attention_mask": torch.ones(BATCH_SIZE, LENGTH, dtype=torch.long),
-        "labels": torch.arange(BATCH_SIZE) % 2,
-    }
+def make_batch(index, work):
+    first_word = 0 if work.language_model else 1000
+    places = torch.arange(work.rows * work.length) + index * work.rows * work.length
+    ids = (places * 7919 % work.words + first_word).view(work.rows, work.length)
+    labels = ids if work.language_model else torch.arange(work.rows) % 2
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "labels": labels}
 
 
-def load(checkpoint):
+def load_classifier(checkpoint):
     return transformers.AutoModelForSequenceClassification.from_pretrained(checkpoint, num_labels=2)
 
 
-def process_age():
-    """Seconds since the kernel started this process."""
-    with open("/proc/self/stat") as file:
-        ticks = int(file.read().rpartition(")")[2].split()[19])
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+def load(work):
+    if work.language_model:
+        return transformers.AutoModelForCausalLM.from_pretrained(work.checkpoint)
+    return load_classifier(work.checkpoint)
 
 
-def train(checkpoint, warmup, steps, from_start, tuned):
-    accelerator = Accelerator()
+def train(work):
+    handlers = [DistributedDataParallelKwargs(gradient_as_bucket_view=True, static_graph=True)] if work.tuned else []
+    accelerator = Accelerator(kwargs_handlers=handlers)
     set_seed(0)
-    model = load(checkpoint)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, fused=True if tuned else None)
+    model = load(work)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, fused=True if work.tuned else None)
     model, optimizer = accelerator.prepare(model, optimizer)
     model.train()
     losses = []
-    for step in range(warmup + steps):
-        if step == warmup:
+    for step in range(work.warmup + work.steps):
+        if step == work.warmup:
             accelerator.wait_for_everyone()
             stopwatch = Stopwatch()
-        loss = model(**make_batch(step % BATCHES)).loss
+        loss = model(**make_batch(step % BATCHES, work)).loss
         accelerator.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
         losses.append(loss.item())
-    seconds = stopwatch.seconds() | ({"wall_seconds": process_age()} if from_start else {})
-    report(work=steps * BATCH_SIZE, losses=losses, **seconds)
+    seconds = stopwatch.seconds() | ({"wall_seconds": process_age()} if work.first_step else {})
+    report(work=work.steps * work.rows, losses=losses, **seconds)
     accelerator.end_training()
 
 
 def load_again_and_again(checkpoint):
     torch.manual_seed(0)
     stopwatch = Stopwatch()
-    total = sum(next(load(checkpoint).parameters()).sum().item() for _ in range(LOADS))
+    total = sum(next(load_classifier(checkpoint).parameters()).sum().item() for _ in range(LOADS))
     report(work=LOADS, losses=[total], **stopwatch.seconds())
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--checkpoint", required=True)
+    parser.add_argument("--language_model", action="store_true")
+    parser.add_argument("--rows", type=int, default=8)
+    parser.add_argument("--length", type=int, default=32)
+    parser.add_argument("--words", type=int, default=20011)
+    parser.add_argument("--warmup", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--load", action="store_true")
     parser.add_argument("--first_step", action="store_true")
     parser.add_argument("--tuned", action="store_true")
     options = parser.parse_args()
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+    if options.first_step:
+        options.warmup, options.steps = 0, 1
     if options.load:
         load_again_and_again(options.checkpoint)
-    elif options.first_step:
-        train(options.checkpoint, 0, 1, True, options.tuned)
     else:
-        train(options.checkpoint, WARMUP, STEPS, False, options.tuned)
+        train(options)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,13 @@ class Stopwatch:
         return {"wall_seconds": time.perf_counter() - self.wall, "cpu_seconds": cpu_seconds() - self.cpu}
 
 
+def process_age():
+    """Seconds since the kernel started this process."""
+    with open("/proc/self/stat") as file:
+        ticks = int(file.read().rpartition(")")[2].split()[19])
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+
+
 def peak_bytes():
     """The most that was ever resident."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -11,7 +11,7 @@ import itertools
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import set_seed
-from side import Stopwatch, report
+from side import Stopwatch, process_age, report
 
 BATCHES = 16
 LEARNING_RATE = 1e-5  # so small that the rounding by which fused and default AdamW differ does not grow over the run
@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--warmup", type=int, default=100)
     parser.add_argument("--tuned", action="store_true", help="the settings an expert would choose")
     parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--from_start", action="store_true", help="the time is that since the process began")
     options = parser.parse_args()
     shape = WIDE if options.wide else SMALL
 
@@ -71,7 +72,7 @@ def main():
         optimizer.zero_grad()
         if step % 50 == 0:
             losses.append(loss.detach())
-    seconds = stopwatch.seconds()
+    seconds = stopwatch.seconds() | ({"wall_seconds": process_age()} if options.from_start else {})
     report(work=options.steps, losses=[loss.item() for loss in losses], **seconds)
     accelerator.end_training()
 
