@@ -14,6 +14,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "accelerate/base/utf8.h"
+
 namespace accelerate {
 
 namespace {
@@ -27,23 +29,42 @@ std::array<char, 1 << 16> report;
 std::array<char, 1 << 16> handler_stack;
 std::atomic_flag written = ATOMIC_FLAG_INIT;
 
+// How far texts may fill the report: a long message leaves room for frames, and these for what closes the report.
+constexpr size_t kMessageEnd = report.size() / 2;
+constexpr size_t kFramesEnd = report.size() - 256;
+
 /// Appends text to `report` without allocating.
 class Writer {
  public:
+  /// From now on the report grows no further than that; what does not fit, and all that follows it, is left out.
+  void fill_until(size_t end) {
+    end_ = end;
+    full_ = false;
+  }
+
+  /// All of it or nothing: half a character would break the rest.
   void raw(std::string_view text) {
-    for (char c : text) put(c);
+    full_ = full_ || size_ + text.size() > end_;
+    if (full_) return;
+    memcpy(report.data() + size_, text.data(), text.size());
+    size_ += text.size();
   }
 
   /// As the inside of a JSON string.
   void text(std::string_view text) {
-    for (char c : text) {
-      auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\') put('\\');
-      if (byte >= 0x20) {
-        put(c);
+    while (!text.empty()) {
+      auto bytes = utf8_character_bytes(text);
+      char first = text.front();
+      if (bytes == 0) {
+        raw("\\ufffd");
+      } else if (first == '"' || first == '\\') {
+        raw(first == '"' ? "\\\"" : "\\\\");
+      } else if (static_cast<unsigned char>(first) < 0x20) {
+        raw(first == '\n' ? "\\n" : " ");
       } else {
-        raw(c == '\n' ? "\\n" : " ");
+        raw(text.substr(0, bytes));
       }
+      text.remove_prefix(bytes > 0 ? bytes : 1);
     }
   }
 
@@ -60,11 +81,9 @@ class Writer {
   std::string_view written() const { return {report.data(), size_}; }
 
  private:
-  void put(char c) {
-    if (size_ < report.size()) report[size_++] = c;
-  }
-
   size_t size_ = 0;
+  size_t end_ = report.size();
+  bool full_ = false;
 };
 
 /// One line "/path/of/module(+0x1234) symbol", from which addr2line finds file and line.
@@ -109,11 +128,14 @@ void write_crash_file(std::string_view message) {
   if (error_file[0] == '\0' || written.test_and_set()) return;
   Writer writer;
   writer.raw(R"({"message": {"message": ")");
+  writer.fill_until(kMessageEnd);
   writer.text(message);
+  writer.fill_until(kFramesEnd);
   writer.raw(R"(", "extraInfo": {"py_callstack": ")");
   std::array<void*, kMostFrames> frames;
   int count = backtrace(frames.data(), kMostFrames);
   for (int i = 1; i < count; ++i) write_frame(writer, frames[i]);  // the first is this function
+  writer.fill_until(report.size());
   writer.raw(R"(", "timestamp": ")");
   writer.number(static_cast<uint64_t>(time(nullptr)), 10);
   writer.raw(R"("}}})");

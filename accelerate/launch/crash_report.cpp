@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "accelerate/base/utf8.h"
 #include "accelerate/launch/capture.h"
 
 namespace accelerate::launch {
@@ -24,6 +25,25 @@ std::vector<std::string> lines_of(const std::string& text) {
     if (!line.empty()) lines.push_back(line);
   }
   return lines;
+}
+
+/// Discarded when the file is no JSON. Programs may write what they like, also bytes that are no UTF-8.
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return Json::parse(replace_broken_utf8(text.str()), nullptr, /*allow_exceptions=*/false);
+}
+
+/// Null when there is none.
+Json value_at(const Json& json, const char* key) {
+  auto found = json.is_object() ? json.find(key) : json.end();
+  return found == json.end() ? Json() : *found;
+}
+
+std::string as_text(const Json& json) {
+  if (json.is_null()) return "";
+  return json.is_string() ? json.get<std::string>() : json.dump();
 }
 
 /// A frame as the crashing process wrote it: "/path/of/module(+0x1234) symbol".
@@ -82,14 +102,12 @@ void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
 }  // namespace
 
 std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_file) {
-  std::ifstream file(error_file);
-  auto json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  auto json = read_json(error_file);
   if (!json.is_object() || !json.contains("message")) return std::nullopt;
   auto& message = json["message"];
-  if (message.is_string()) return CrashReport{.message = message.get<std::string>()};
-  if (!message.is_object()) return std::nullopt;
-  CrashReport report{.message = message.value("message", "")};
-  auto lines = lines_of(message.value("extraInfo", Json::object()).value("py_callstack", ""));
+  if (!message.is_object()) return CrashReport{.message = as_text(message)};
+  CrashReport report{.message = as_text(value_at(message, "message"))};
+  auto lines = lines_of(as_text(value_at(value_at(message, "extraInfo"), "py_callstack")));
   std::vector<RawFrame> raw;
   for (const auto& line : lines) {
     if (auto frame = parse_frame(line)) raw.push_back(*frame);
@@ -102,7 +120,6 @@ std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_
   std::string callstack;
   for (const auto& frame : report.frames) callstack += frame + "\n";
   message["extraInfo"]["py_callstack"] = callstack;
-  file.close();
   std::ofstream(error_file) << json.dump();
   return report;
 }

@@ -21,6 +21,9 @@ namespace {
 
 [[gnu::noinline]] void find_value() { throw std::runtime_error("no such \"value\""); }
 
+/// A message longer than a report, of quotes, and with a byte that is no UTF-8.
+[[gnu::noinline]] void say_much() { throw std::runtime_error("much \xFF" + std::string(100'000, '"')); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -29,5 +32,6 @@ int main(int argc, char** argv) {
   if (way == "segv") write_to_nowhere();
   if (way == "abort") std::abort();
   if (way == "throw") find_value();
+  if (way == "much") say_much();
   if (way == "overflow") return overflow(0);
 }

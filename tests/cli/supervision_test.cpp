@@ -110,6 +110,29 @@ TEST_CASE("nothing of a job is alive two seconds after its launcher was killed, 
   CHECK(temporary_directories(temporary.path()) == 0);
 }
 
+TEST_CASE("nothing of a job is alive two seconds after its launcher was killed while it stopped the ranks") {
+  std::mt19937 random(3);
+  tests::TemporaryDirectory temporary;
+  // Ranks that take their time to end, with the family of the others. The teardown is that of a failed rank or of a
+  // request.
+  auto script = std::string("[ $RANK = 0 ] && [ $FAILS = 1 ] && sleep 0.1 && exit 3; trap '' TERM; ") + kFamily +
+                "; while true; do sleep 0.1; done";
+  for (int i = 0; i < fault_count(); ++i) {
+    auto mark = unique_mark();
+    bool fails = i % 2 == 0;
+    Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", script},
+                    {as_variable(mark), {"TMPDIR", temporary.path().string()}, {"FAILS", fails ? "1" : "0"}});
+    size_t lines = fails ? 3 : 4;
+    REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == lines; }, 20s));
+    if (!fails) program.send_signal(SIGTERM);
+    usleep(std::uniform_int_distribution<useconds_t>(0, 300'000)(random));
+    program.send_signal(SIGKILL);
+    program.wait(10s);
+    CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
+  }
+  CHECK(temporary_directories(temporary.path()) == 0);
+}
+
 TEST_CASE("nothing of a job is alive after the process that supervises it was killed") {
   auto mark = unique_mark();
   Program program({ACCELERATE_COMMAND, "launch", "-n", "4", "sh", "-c", kFamily}, {as_variable(mark)});
@@ -163,6 +186,7 @@ TEST_CASE("a crash in native code is told with its place in the program") {
            {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:13", "main"}},
            {"abort", 134, {"Aborted", "crashing_program.cpp"}},
            {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:22"}},
+           {"much", 1, {"much \xEF\xBF\xBD\"\"", "say_much"}},
            {"overflow", 139, {"Segmentation fault", "overflow"}},
        }) {
     tests::TemporaryDirectory logs;

@@ -207,6 +207,26 @@ TEST_CASE("the summary tells what a rank said last and what it reported of its c
   CHECK(outcome.message.find("line 20\n") == std::string::npos);
 }
 
+TEST_CASE("a report in another form than torch's does not hide the failure") {
+  struct Case {
+    const char* report;  // for printf
+    const char* told;
+  };
+  for (const auto& [report, told] : std::vector<Case>{
+           {R"({"message": {"message": 5}})", "5"},
+           {R"({"message": {"message": "no", "extraInfo": "here"}})", "no"},
+           {R"({"message": {"message": "no", "extraInfo": {"py_callstack": 7}}})", "no"},
+           {R"({"message": [1, 2]})", "[1,2]"},
+           {R"({"message": {"message": "caf\351"}})", "caf\xEF\xBF\xBD"},
+           {R"({"message": )", "ended with exit code 3"},
+           {"7", "ended with exit code 3"},
+       }) {
+    auto outcome = run(1, std::string("printf '") + report + "' > $TORCHELASTIC_ERROR_FILE; exit 3");
+    CHECK(outcome.exit_code == 3);
+    CHECK_MESSAGE(outcome.message.find(told) != std::string::npos, outcome.message);
+  }
+}
+
 TEST_CASE("the rank that reported first is blamed, not the one with the lowest number") {
   auto outcome = run(3,
                      "[ $RANK = 0 ] && sleep 0.05; [ $RANK = 1 ] && sleep 0.05; echo '{\"message\": \"x\"}' > "

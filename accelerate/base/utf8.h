@@ -1,0 +1,38 @@
+#pragma once
+
+// Text that may not be UTF-8, such as names of files and messages of exceptions.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace accelerate {
+
+/// Bytes of the character at the start of `text`, or 0 when there is none: cut short, overlong, a surrogate or too
+/// large. Safe in a signal handler.
+inline size_t utf8_character_bytes(std::string_view text) {
+  auto byte = [&](size_t index) { return index < text.size() ? static_cast<unsigned char>(text[index]) : 0u; };
+  unsigned first = byte(0), second = byte(1);
+  if (text.empty() || (first >= 0x80 && first < 0xC2) || first > 0xF4) return 0;
+  size_t bytes = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  bool surrogate = first == 0xED && second >= 0xA0;
+  bool too_large = first == 0xF4 && second >= 0x90;
+  return overlong || surrogate || too_large ? 0 : bytes;
+}
+
+/// The text with U+FFFD for every byte that belongs to no character.
+inline std::string replace_broken_utf8(std::string_view text) {
+  std::string whole;
+  while (!text.empty()) {
+    auto bytes = utf8_character_bytes(text);
+    whole += bytes > 0 ? text.substr(0, bytes) : "\xEF\xBF\xBD";
+    text.remove_prefix(bytes > 0 ? bytes : 1);
+  }
+  return whole;
+}
+
+}  // namespace accelerate
