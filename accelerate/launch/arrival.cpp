@@ -1,18 +1,18 @@
 #include "accelerate/launch/arrival.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <utility>
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
+#include "accelerate/launch/address.h"
 #include "accelerate/launch/port.h"
+#include "accelerate/launch/waiting_word.h"
 
 namespace accelerate::launch {
 
@@ -20,49 +20,44 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPause = std::chrono::milliseconds(100);
-constexpr auto kFirstWord = std::chrono::seconds(5);
-constexpr auto kNextWord = std::chrono::seconds(30);
-
-sockaddr_storage address_of(const std::string& host, int port, socklen_t& size) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM;
-  int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0) {
-    fail("--main_process_ip ", host, " cannot be resolved: ", gai_strerror(error),
-         "; give the address of a machine of the job, or a name that this machine knows");
-  }
-  sockaddr_storage address{};
-  std::memcpy(&address, found->ai_addr, found->ai_addrlen);
-  size = found->ai_addrlen;
-  freeaddrinfo(found);
-  return address;
-}
 
 /// The same port on all interfaces.
-sockaddr_storage everywhere(sockaddr_storage address) {
-  if (address.ss_family == AF_INET6) {
-    reinterpret_cast<sockaddr_in6&>(address).sin6_addr = in6addr_any;
+sockaddr_storage everywhere(const addrinfo& address) {
+  sockaddr_storage all{};
+  std::memcpy(&all, address.ai_addr, address.ai_addrlen);
+  if (all.ss_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6&>(all).sin6_addr = in6addr_any;
   } else {
-    reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr = INADDR_ANY;
+    reinterpret_cast<sockaddr_in&>(all).sin_addr.s_addr = INADDR_ANY;
   }
-  return address;
+  return all;
 }
 
-/// A socket that listens there, or none when the address is another machine's or taken.
-Descriptor try_to_listen(const sockaddr_storage& address, socklen_t size) {
-  Descriptor socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+/// A socket that is bound there, or none when the address is another machine's or taken.
+Descriptor try_to_bind(const sockaddr* address, socklen_t size) {
+  Descriptor socket(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int on = 1;
   setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  bool bound = bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
-  return bound && listen(socket.get(), SOMAXCONN) == 0 ? std::move(socket) : Descriptor();
+  return bind(socket.get(), address, size) == 0 ? std::move(socket) : Descriptor();
 }
 
-Descriptor try_to_connect(const sockaddr_storage& address, socklen_t size) {
-  Descriptor socket(::socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  timeval limit{.tv_sec = 1, .tv_usec = 0};
-  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));  // also for connect
-  bool connected = connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0;
-  return connected ? std::move(socket) : Descriptor();
+Descriptor listening(Descriptor socket) {
+  return socket && listen(socket.get(), SOMAXCONN) == 0 ? std::move(socket) : Descriptor();
+}
+
+/// A socket that listens on the port everywhere; none when the port is taken.
+Descriptor try_to_listen_everywhere(const addrinfo& address) {
+  auto all = everywhere(address);
+  return listening(try_to_bind(reinterpret_cast<const sockaddr*>(&all), address.ai_addrlen));
+}
+
+/// A socket that listens there; none when the address is another machine's or taken. A machine may know its own name by
+/// an address that the others do not reach, such as Debian's 127.0.1.1: then that it can be bound says whose it is.
+Descriptor try_to_listen_at(const addrinfo& address, bool by_name) {
+  auto socket = try_to_bind(address.ai_addr, address.ai_addrlen);
+  if (!socket || !by_name) return listening(std::move(socket));
+  socket = Descriptor();
+  return try_to_listen_everywhere(address);
 }
 
 /// Another machine, as machine 0 sees it.
@@ -88,15 +83,13 @@ class Deadline {
   explicit Deadline(std::chrono::seconds timeout) : timeout_(timeout), until_(Clock::now() + timeout) {}
   void check(const std::string& state) {
     if (Clock::now() > until_) fail(state, "; gave up after ", timeout_.count(), " s");
-    if (Clock::now() < next_word_) return;
-    std::cerr << "accelerate launch: " + state + "\n" << std::flush;
-    next_word_ += kNextWord;
+    word_.say(state);
   }
 
  private:
   std::chrono::seconds timeout_;
   Clock::time_point until_;
-  Clock::time_point next_word_ = Clock::now() + kFirstWord;
+  WaitingWord word_;
 };
 
 /// The rank that a machine claims; nothing when it is none of this job's.
@@ -195,18 +188,19 @@ std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadl
 
 Arrival arrive(const std::string& host_name, int port, const JobShape& shape, std::optional<int> machine_rank,
                std::chrono::seconds timeout, SignalWatch& signals) {
-  socklen_t size = 0;
-  auto address = address_of(host_name, port, size);
+  auto addresses = resolve_main_process(host_name, port);
+  const auto& address = *addresses;
+  bool by_name = is_host_name(host_name);
   auto greeting = greeting_of(shape, machine_rank);
   Deadline deadline(timeout);
   while (true) {
     if (machine_rank == 0) check_port_is_free(port);
     if (machine_rank.value_or(0) == 0) {
-      if (auto listener = try_to_listen(machine_rank ? everywhere(address) : address, size)) {
+      if (auto listener = machine_rank ? try_to_listen_everywhere(address) : try_to_listen_at(address, by_name)) {
         return host(listener, shape, machine_rank ? std::optional(port) : std::nullopt, deadline, signals);
       }
     }
-    if (auto socket = try_to_connect(address, size)) {
+    if (auto socket = try_to_connect(address, std::chrono::seconds(1)).socket) {
       if (auto arrival = ask(LineSocket(std::move(socket)), greeting, deadline, signals)) return std::move(*arrival);
     }
     deadline.check("nobody listens on " + host_name + ", port " + std::to_string(port) +

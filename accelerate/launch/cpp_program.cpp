@@ -106,7 +106,7 @@ std::vector<fs::path> dependencies_in(const fs::path& make_rule, const fs::path&
   return paths;
 }
 
-timespec now() {
+timespec time_now() {
   timespec moment{};
   clock_gettime(CLOCK_REALTIME, &moment);
   return moment;
@@ -174,7 +174,7 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
     words.push_back(word);
   }
   words.insert(words.end(), recipe.link_flags.begin(), recipe.link_flags.end());
-  auto begun = now();
+  auto begun = time_now();
   run_compiler(words, source);
 
   auto paths = dependencies_in(rule, header);

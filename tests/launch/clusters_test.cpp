@@ -80,12 +80,12 @@ namespace {
 
 /// Starts `arrive` in a process of its own; its exit code is the rank it got, or 100 for an error.
 pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeout = std::chrono::seconds(20),
-                     std::optional<int> machine_rank = std::nullopt) {
+                     std::optional<int> machine_rank = std::nullopt, const std::string& host = "127.0.0.1") {
   pid_t pid = fork();
   if (pid != 0) return pid;
   SignalWatch signals;
   try {
-    auto arrival = arrive("127.0.0.1", port, shape, machine_rank, timeout, signals);
+    auto arrival = arrive(host, port, shape, machine_rank, timeout, signals);
     _exit(arrival.main_process_port > 0 ? arrival.machine_rank : 99);
   } catch (const Error&) {
     _exit(100);
@@ -112,6 +112,17 @@ TEST_CASE("machines get ranks in the order of their arrival, each its own") {
   std::set<int> ranks;
   for (pid_t launcher : launchers) ranks.insert(exit_code_after(launcher));
   CHECK(ranks == std::set<int>{0, 1, 2, 3});
+}
+
+TEST_CASE("a machine that is known by name is reached at another address than its own for that name") {
+  int port = unused_port();
+  std::vector<pid_t> launchers;
+  for (auto host : {"localhost", "127.0.0.2"}) {
+    launchers.push_back(start_arriving(port, {2, 2}, std::chrono::seconds(10), std::nullopt, host));
+    usleep(200'000);
+  }
+  CHECK(exit_code_after(launchers[0]) == 0);
+  CHECK(exit_code_after(launchers[1]) == 1);
 }
 
 TEST_CASE("machines that disagree about the job all end with an error") {
