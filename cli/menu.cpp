@@ -2,9 +2,11 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <optional>
 
@@ -18,6 +20,7 @@ namespace {
 constexpr const char* kHideCursor = "\x1b[?25l";
 constexpr const char* kShowCursor = "\x1b[?25h";
 constexpr const char* kClearBelow = "\x1b[J";
+constexpr const char* kClearLine = "\x1b[2K";
 
 /// The terminal giving every key at once and showing none, until the scope ends.
 class RawTerminal {
@@ -91,21 +94,41 @@ KeyPress read_key() {
   return {Key::Other};
 }
 
-void draw_options(const std::vector<std::string>& options, size_t marked) {
-  for (size_t i = 0; i < options.size(); ++i) {
-    std::cout << (i == marked ? "\x1b[1m > " : "   ") << i << ") " << options[i] << "\x1b[0m\n";
+/// The options that are on the screen: all, or as many as have room below the question.
+class Window {
+ public:
+  explicit Window(const std::vector<std::string>& options) : options_(options) {
+    winsize screen{};
+    bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &screen) == 0 && screen.ws_row > 0;
+    size_t room = known ? std::max(screen.ws_row - 2, 1) : options.size();  // the cursor has a line of its own
+    lines_ = std::min(options.size(), room);
   }
-  std::cout << std::flush;
-}
+
+  size_t lines() const { return lines_; }
+
+  /// Draws the part with the mark, no further from the one before than it has to be.
+  void draw(size_t marked) {
+    first_ = std::clamp(first_, marked + 1 < lines_ ? 0 : marked + 1 - lines_, marked);
+    for (size_t i = first_; i < first_ + lines_; ++i) {
+      std::cout << kClearLine << (i == marked ? "\x1b[1m > " : "   ") << i << ") " << options_[i] << "\x1b[0m\n";
+    }
+    std::cout << std::flush;
+  }
+
+ private:
+  const std::vector<std::string>& options_;
+  size_t lines_;
+  size_t first_ = 0;
+};
 
 void move_up(size_t lines) { std::cout << "\x1b[" << lines << "A\r"; }
 
 /// Lets keys move the mark until one ends it. The last drawing stays on the screen.
-KeyPress run_menu(const std::vector<std::string>& options, size_t& marked) {
+KeyPress run_menu(const std::vector<std::string>& options, Window& window, size_t& marked) {
   RawTerminal raw;
   int64_t typed = 0;  // so that 1 and then 0 is option 10
   while (true) {
-    draw_options(options, marked);
+    window.draw(marked);
     auto press = read_key();
     int64_t count = options.size();
     if (press.key == Key::Up) marked = (marked + count - 1) % count;
@@ -117,7 +140,7 @@ KeyPress run_menu(const std::vector<std::string>& options, size_t& marked) {
       typed = 0;
     }
     if (press.key == Key::Enter || press.key == Key::Interrupt || press.key == Key::End) return press;
-    move_up(options.size());
+    move_up(window.lines());
   }
 }
 
@@ -130,13 +153,14 @@ bool can_draw_menus() {
 size_t draw_menu(const std::string& question, const std::vector<std::string>& options, size_t preset) {
   std::cout << question << "\n";
   size_t marked = preset;
-  auto last = run_menu(options, marked);
+  Window window(options);
+  auto last = run_menu(options, window, marked);
   if (last.key == Key::Interrupt) {
     raise(SIGINT);
     fail("interrupted");
   }
   if (last.key == Key::End) fail("the input ended at the question '", question, "'; --non_interactive asks nothing");
-  move_up(options.size() + 1);
+  move_up(window.lines() + 1);
   std::cout << kClearBelow << question << ": " << options[marked] << std::endl;
   return marked;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// A menu on a terminal: up and down or a number move the mark, Enter takes the option.
+// A menu on a terminal: up and down or a number move the mark, Enter takes the option. One that is longer than the
+// screen scrolls.
 
 #include <string>
 #include <vector>

@@ -75,6 +75,30 @@ TEST_CASE("on a terminal, arrows, numbers and words answer the questions") {
   CHECK(config.mixed_precision == "bf16");
 }
 
+TEST_CASE("a menu that is longer than the screen shows the question and the part around the mark") {
+  TemporaryDirectory directory;
+  auto file = (directory.path() / "config.yaml").string();
+  Terminal terminal(directory.path(), std::string(ACCELERATE_COMMAND) + " config --config_file " + file, /*lines=*/24);
+  REQUIRE(terminal.shows(" > 0) on this machine"));
+  terminal.press({"Enter"});
+  REQUIRE(terminal.shows(" > 0) one process"));
+  terminal.press({"1", "Enter"});
+  REQUIRE(terminal.shows("How many machines"));
+  terminal.press({"40", "Enter"});
+  auto question = "Which number has this machine?";
+  REQUIRE_MESSAGE(terminal.shows(" > 0) 0"), terminal.screen());
+  CHECK(terminal.shows(question));
+  terminal.press({"Up"});
+  CHECK_MESSAGE(terminal.shows(" > 39) 39"), terminal.screen());
+  CHECK(terminal.shows(question));
+  terminal.press({"1", "2"});
+  CHECK_MESSAGE(terminal.shows(" > 12) 12"), terminal.screen());
+  CHECK_MESSAGE(terminal.screen().find(") 39") == std::string::npos, terminal.screen());
+  terminal.press({"Enter"});
+  CHECK_MESSAGE(terminal.shows(std::string(question) + ": 12"), terminal.screen());
+  CHECK_MESSAGE(terminal.screen().find("13) 13") == std::string::npos, terminal.screen());
+}
+
 TEST_CASE("Ctrl-C in a menu ends the program and leaves the terminal as it was") {
   TemporaryDirectory directory;
   auto file = (directory.path() / "config.yaml").string();
