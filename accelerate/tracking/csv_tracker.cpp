@@ -49,6 +49,7 @@ void CsvTracker::add_columns(const std::vector<std::string>& names) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
   }
   auto records = parse_csv(read_if_exists(path()));
+  if (records.empty()) records.emplace_back();  // somebody has removed the file while the run goes on
   records.front() = columns;
   std::string text;
   for (auto& record : records) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "accelerate/tracking/csv_text.h"
 #include "tests/support/program.h"
@@ -51,6 +52,16 @@ TEST_CASE("a resumed run goes on with the columns that are there") {
   tracker.start();
   tracker.log({{"a", 3}, {"c", 4}}, 1);
   CHECK(table(directory) == Table{{"step", "b", "a", "c"}, {"0", "1", "2", ""}, {"1", "", "3", "4"}});
+}
+
+TEST_CASE("a table that was removed during the run begins anew with the next new name") {
+  tests::TemporaryDirectory directory;
+  CsvTracker tracker(directory.path());
+  tracker.start();
+  tracker.log({{"loss", 0.5}}, 0);
+  std::filesystem::remove(directory.path() / "metrics.csv");
+  tracker.log({{"loss", 0.25}, {"accuracy", 0.9}}, 1);
+  CHECK(table(directory) == Table{{"step", "loss", "accuracy"}, {"1", "0.25", "0.9"}});
 }
 
 TEST_CASE("Python's csv module reads the table") {
