@@ -1,5 +1,6 @@
 #include "accelerate/train/optimizer_state_dict.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <typeinfo>
@@ -34,6 +35,14 @@ auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
        " has no form in a checkpoint; Adam, AdamW, SGD, RMSprop and Adagrad have one");
 }
 
+/// A tensor that stands for a number. Its size is what the file says, so it is looked at before memory is reserved.
+at::Tensor single_number(const char* key, const StoredTensor& tensor) {
+  if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t size) { return size != 1; })) {
+    fail("'", key, "' is not a single number");
+  }
+  return tensor.read();
+}
+
 struct OptionsWriter {
   TorchValue::Entries& entries;
   bool fused;
@@ -61,7 +70,8 @@ struct OptionsReader {
   }
   void operator()(const char* key, double& option) {
     const auto& value = group.at(key);
-    option = value.kind() == formats::ValueKind::Tensor ? value.tensor().read().item<double>() : value.number();
+    const bool is_tensor = value.kind() == formats::ValueKind::Tensor;
+    option = is_tensor ? single_number(key, value.tensor()).item<double>() : value.number();
   }
   void operator()(const char* key, bool& option) { option = group.at(key).boolean(); }
   void only_python(const char* key, bool expected) {
@@ -125,8 +135,7 @@ struct StateReader {
   void operator()(const char* key, int64_t& step) {
     const auto& value = saved.at(key);
     const bool is_tensor = value.kind() == formats::ValueKind::Tensor;  // in old files it is a number
-    if (is_tensor && c10::multiply_integers(value.tensor().shape) != 1) fail("'", key, "' is not a single number");
-    step = is_tensor ? value.tensor().read().item<int64_t>() : value.integer();
+    step = is_tensor ? single_number(key, value.tensor()).item<int64_t>() : value.integer();
   }
   void operator()(const char* key, at::Tensor& tensor) {
     const auto& value = saved.at(key).tensor();

@@ -138,6 +138,15 @@ TEST_CASE("a state that does not fit is refused with its reason, and changes not
   state = adamw.handle->state_dict();
   state.entries()[0].second.entries()[1].second.entries()[1].second = TorchValue(torch::zeros({5}));
   refuse(state, "the state of parameter 1: 'exp_avg' has the shape [5] and the parameter [6]");
+
+  // A file can say that it holds more numbers than there is memory for, and give one for all of them.
+  const auto many = torch::zeros({}).expand({int64_t{1} << 40});
+  state = adamw.handle->state_dict();
+  state.entries()[0].second.entries()[1].second.entries()[0].second = TorchValue(many);
+  refuse(state, "the state of parameter 1: 'step' is not a single number");
+  state = adamw.handle->state_dict();
+  state.entries()[1].second.items()[0].entries()[0].second = TorchValue(many);
+  refuse(state, "group 0: 'lr' is not a single number");
   CHECK(described(adamw.handle->state_dict()) == before);
 
   LBFGS lbfgs({parameter(2)});
