@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
+#include "accelerate/formats/divide_into_shards.h"
 #include "accelerate/formats/safetensors_shards.h"
 #include "cli/command_line.h"
 #include "cli/parse_arguments.h"
@@ -117,7 +119,8 @@ std::vector<fs::path> write_model(const MergeOptions& options, const std::vector
   if (to_file) throw UsageError("--max_shard_size makes several files; name a directory instead of " + options.output);
   fs::create_directories(output);
   check_apart(output, shards);
-  return write_shards(formats::divide_into_shards(tensors, max_bytes), output, metadata);
+  return write_shards(formats::divide_into_shards(tensors, max_bytes, std::mem_fn(&ShardEntry::bytes)), output,
+                      metadata);
 }
 
 void remove_read(const MergeOptions& options, const std::vector<SafetensorsShard>& shards,

@@ -8,7 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     std::string_view text(reinterpret_cast<const char*>(data), size);
-    for (const auto& name : accelerate::formats::decode_shard_index(text, ".safetensors", "fuzz")) {
+    for (const auto& [name, tensors] : accelerate::formats::decode_shard_index(text, ".safetensors", "fuzz")) {
       if (std::filesystem::path(name).filename() != name || name.starts_with('.')) std::abort();
     }
   } catch (const accelerate::Error&) {

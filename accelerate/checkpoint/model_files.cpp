@@ -29,10 +29,10 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
   if (!options.safe_serialization) {
     shards.name = "pytorch_model";
     shards.extension = ".bin";
-    shards.write = [](const tensors::TensorList& tensors, const fs::path& path) {
+    shards.write = [](const tensors::TensorList& tensors, const std::string& file, const Append& append) {
       train::StateDict part;
       for (const auto& [name, tensor] : tensors) part.insert(name, tensor);
-      save_weights(part, path);
+      write_weights(part, file, append);
     };
   }
   make_directories(directory);

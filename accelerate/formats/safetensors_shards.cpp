@@ -1,6 +1,7 @@
 #include "accelerate/formats/safetensors_shards.h"
 
 #include <algorithm>
+#include <set>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
@@ -60,7 +61,12 @@ std::vector<SafetensorsShard> open_safetensors_model(const fs::path& path) {
          unreadable_formats_in(path));
   }
   std::vector<SafetensorsShard> shards;
-  for (const auto& shard : shards_of_index(index, ".safetensors")) shards.push_back(open_safetensors(shard));
+  for (const auto& indexed : shards_of_index(index, ".safetensors")) {
+    shards.push_back(open_safetensors(indexed.path));
+    std::set<std::string> held;
+    for (const auto& entry : shards.back().header.entries) held.insert(entry.name);
+    check_shard(indexed, held);
+  }
   check_names_differ(shards);
   return shards;
 }
@@ -84,26 +90,6 @@ void write_safetensors(const fs::path& file, const std::vector<ShardEntry>& tens
                       [&](std::string_view piece) { output.append(piece); });
   }
   output.commit();
-}
-
-std::vector<std::vector<ShardEntry>> divide_into_shards(const std::vector<ShardEntry>& tensors, uint64_t max_bytes) {
-  std::vector<std::vector<ShardEntry>> shards;
-  std::vector<std::vector<ShardEntry>> large;
-  uint64_t filled = 0;
-  for (const auto& tensor : tensors) {
-    if (tensor.bytes() > max_bytes) {
-      large.push_back({tensor});
-      continue;
-    }
-    if (shards.empty() || filled + tensor.bytes() > max_bytes) {
-      shards.emplace_back();
-      filled = 0;
-    }
-    shards.back().push_back(tensor);
-    filled += tensor.bytes();
-  }
-  shards.insert(shards.end(), large.begin(), large.end());
-  return shards;
 }
 
 }  // namespace accelerate::formats

@@ -27,7 +27,7 @@ SafetensorsShard read_safetensors_header(const File& file);
 
 /// The files of a model: `path` itself, or in a directory model.safetensors, or the shards that
 /// model.safetensors.index.json names, sorted by name. Throws Error when there are none, when one is missing or lies
-/// outside of the directory, or when two hold the same tensor.
+/// outside of the directory, when two hold the same tensor, or when one lacks a tensor that the index promises.
 std::vector<SafetensorsShard> open_safetensors_model(const std::filesystem::path& path);
 
 /// A tensor and the file that holds it, which has to outlive this.
@@ -42,9 +42,5 @@ struct ShardEntry {
 /// appears as a whole or not at all. Throws Error naming the file.
 void write_safetensors(const std::filesystem::path& file, const std::vector<ShardEntry>& tensors,
                        const std::map<std::string, std::string>& metadata);
-
-/// Divides tensors into groups of at most `max_bytes`, keeping their order; those that are larger come last, each in a
-/// group of its own.
-std::vector<std::vector<ShardEntry>> divide_into_shards(const std::vector<ShardEntry>& tensors, uint64_t max_bytes);
 
 }  // namespace accelerate::formats

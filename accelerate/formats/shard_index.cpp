@@ -6,6 +6,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
+#include "accelerate/base/log.h"
 #include "accelerate/formats/json_structure.h"
 
 namespace accelerate::formats {
@@ -21,35 +22,56 @@ bool is_file_name(std::string_view name, std::string_view extension) {
   return name.ends_with(extension) && !name.starts_with('.') && std::all_of(name.begin(), name.end(), is_harmless);
 }
 
+/// The names of `some` that are not among `others`, with commas between.
+std::string difference(const std::set<std::string>& some, const std::set<std::string>& others) {
+  std::string list;
+  for (const auto& name : some) {
+    if (!others.contains(name)) list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
 }  // namespace
 
-std::set<std::string> decode_shard_index(std::string_view text, std::string_view extension, const std::string& source) {
-  std::set<std::string> names;
+std::map<std::string, std::set<std::string>> decode_shard_index(std::string_view text, std::string_view extension,
+                                                                const std::string& source) {
+  std::map<std::string, std::set<std::string>> shards;
   try {
     check_json_structure(text, source);
     auto json = nlohmann::json::parse(text);
-    for (const auto& [tensor, file] : json.at("weight_map").items()) names.insert(file.get<std::string>());
+    for (const auto& [tensor, file] : json.at("weight_map").items()) shards[file.get<std::string>()].insert(tensor);
   } catch (const nlohmann::json::exception& error) {
     fail(source, ": this is not the index of a model in shards: ", error.what());
   }
-  for (const auto& name : names) {
+  for (const auto& [name, tensors] : shards) {
     if (!is_file_name(name, extension)) {
       fail(source, ": the shard '", name, "' is no ", extension.substr(1), " file of this directory");
     }
   }
-  return names;
+  return shards;
 }
 
-std::vector<std::filesystem::path> shards_of_index(const std::filesystem::path& index, std::string_view extension) {
+std::vector<IndexedShard> shards_of_index(const std::filesystem::path& index, std::string_view extension) {
   auto file = File::open(index);
   std::string text(file.bytes(), '\0');
   file.read_at(0, text.data(), text.size());
-  std::vector<std::filesystem::path> shards;
-  for (const auto& name : decode_shard_index(text, extension, index.string())) {
-    shards.push_back(index.parent_path() / name);
-    if (!std::filesystem::exists(shards.back())) fail(index.string(), ": the shard ", name, " is missing");
+  std::vector<IndexedShard> shards;
+  for (auto& [name, tensors] : decode_shard_index(text, extension, index.string())) {
+    shards.push_back({.path = index.parent_path() / name, .tensors = tensors});
+    if (!std::filesystem::exists(shards.back().path)) fail(index.string(), ": the shard ", name, " is missing");
   }
   return shards;
+}
+
+void check_shard(const IndexedShard& shard, const std::set<std::string>& held) {
+  if (const auto lacking = difference(shard.tensors, held); !lacking.empty()) {
+    fail(shard.path.string(), ": lacks tensors that the index says it holds: ", lacking,
+         "; get the index and all shards from one place");
+  }
+  if (const auto more = difference(held, shard.tensors); !more.empty()) {
+    get_logger("accelerate.formats")
+        .warning(shard.path.string() + ": holds tensors that the index does not list: " + more);
+  }
 }
 
 }  // namespace accelerate::formats

@@ -1,12 +1,16 @@
 #include "accelerate/tensors/save_shards.h"
 
 #include <cstdio>
+#include <deque>
 #include <regex>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/formats/divide_into_shards.h"
 
 namespace accelerate::tensors {
 namespace {
@@ -42,47 +46,40 @@ void remove_others(const fs::path& directory, const SaveShardsOptions& options, 
     auto name = entry.path().filename().string();
     if (std::regex_match(name, weights) && !written.contains(name)) fs::remove(entry.path());
   }
+  sync_directory(directory);  // a single file that came back after a crash would be preferred to shards
+}
+
+void append_shard(AtomicFile& file, const TensorList& shard, const std::string& name,
+                  const SaveShardsOptions& options) {
+  auto append = [&](std::string_view bytes) { file.append(bytes); };
+  if (options.write) return options.write(shard, name, append);
+  write_safetensors(shard, append);
 }
 
 }  // namespace
 
-std::vector<TensorList> divide_into_shards(const TensorList& tensors, uint64_t max_shard_bytes) {
-  std::vector<TensorList> shards;
-  TensorList filling;
-  uint64_t bytes = 0;
-  for (const auto& item : tensors) {
-    const uint64_t more = item.second.nbytes();
-    if (more > max_shard_bytes) {
-      shards.push_back({item});
-      continue;
-    }
-    if (bytes + more > max_shard_bytes) {
-      shards.push_back(std::exchange(filling, {}));
-      bytes = 0;
-    }
-    filling.push_back(item);
-    bytes += more;
-  }
-  if (!filling.empty() || shards.empty()) shards.push_back(std::move(filling));
-  return shards;
-}
-
 void save_shards(const TensorList& tensors, const fs::path& directory, const SaveShardsOptions& options) {
-  const auto shards = divide_into_shards(tensors, options.max_shard_bytes);
+  const auto shards = formats::divide_into_shards(tensors, options.max_shard_bytes,
+                                                  [](const auto& tensor) { return tensor.second.nbytes(); });
+  const auto index = options.name + options.extension + ".index.json";
+  std::deque<AtomicFile> files;
   std::set<std::string> written;
+  bool replaces = false;
   for (size_t i = 0; i < shards.size(); ++i) {
     const auto name = shard_name(options, i, shards.size());
-    if (options.write) {
-      options.write(shards[i], directory / name);
-    } else {
-      save_safetensors(shards[i], directory / name);
-    }
+    append_shard(files.emplace_back(directory / name), shards[i], name, options);
+    replaces = replaces || fs::exists(directory / name);
     written.insert(name);
   }
+  if (shards.size() > 1 && replaces) {
+    // Shards of two models under the names of one: without the index nobody takes them for it.
+    fs::remove(directory / index);
+    sync_directory(directory);
+  }
+  for (auto& file : files) file.commit();
   if (shards.size() > 1) {
-    const auto name = options.name + options.extension + ".index.json";
-    write_file_atomically(directory / name, index_of(shards, options));
-    written.insert(name);
+    write_file_atomically(directory / index, index_of(shards, options));
+    written.insert(index);
   }
   remove_others(directory, options, written);
 }

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <vector>
 
+#include "accelerate/base/append.h"
 #include "accelerate/tensors/safetensors.h"
 
 namespace accelerate::tensors {
@@ -16,16 +16,15 @@ struct SaveShardsOptions {
   uint64_t max_shard_bytes = 10'000'000'000;
   std::string name = "model";  // files are called <name>-00001-of-00002<extension>, a single one <name><extension>
   std::string extension = ".safetensors";
-  std::function<void(const TensorList&, const std::filesystem::path&)> write = {};  // not given: as safetensors
+  /// Appends the bytes of a file of this name; not given: as safetensors.
+  std::function<void(const TensorList& tensors, const std::string& name, const Append& append)> write = {};
   bool count_parameters = false;  // the index tells their number too, as that of Transformers does
 };
 
-/// Divides tensors in their order, each part as full as the limit allows. One that is larger than the limit is a part
-/// of its own.
-std::vector<TensorList> divide_into_shards(const TensorList& tensors, uint64_t max_shard_bytes);
-
 /// Writes the tensors into `directory`: one file, or several and <name><extension>.index.json. Files of an earlier and
-/// differently divided model that have such names go away. Throws Error naming the file that cannot be written.
+/// differently divided model that have such names go away when the new one is complete. An error or a crash before
+/// leaves the earlier model; or, where as many shards take the place of its own, none for a moment, but never a
+/// mixture. Throws Error naming the file that cannot be written.
 void save_shards(const TensorList& tensors, const std::filesystem::path& directory, const SaveShardsOptions& options);
 
 }  // namespace accelerate::tensors

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 #include "accelerate/base/error.h"
 #include "accelerate/formats/shard_index.h"
@@ -52,27 +53,38 @@ fs::path file_in(const fs::path& directory) {
        ": has no weights: neither model.safetensors nor pytorch_model.bin, and no index of one of them");
 }
 
-std::vector<fs::path> shards_of(const fs::path& path) {
-  if (path.extension() != ".json") return {path};
+StoredTensors open_file(const fs::path& path, const OpenTorchFileOptions& options) {
+  return path.extension() == ".bin" ? open_state_dict(path, options) : open_safetensors(path);
+}
+
+/// The tensors of one file of an index, compared with what that says of it.
+StoredTensors open_shard(const formats::IndexedShard& shard, const OpenTorchFileOptions& options) {
+  auto tensors = open_file(shard.path, options);
+  std::set<std::string> held;
+  for (const auto& [name, tensor] : tensors) held.insert(name);
+  formats::check_shard(shard, held);
+  return tensors;
+}
+
+StoredTensors open_index(const fs::path& path, const OpenTorchFileOptions& options) {
   const bool is_of_torch_files = path.filename().string().ends_with(".bin" + std::string(kIndex));
-  return formats::shards_of_index(path, is_of_torch_files ? ".bin" : ".safetensors");
+  StoredTensors all;
+  std::map<std::string, fs::path> homes;
+  for (const auto& shard : formats::shards_of_index(path, is_of_torch_files ? ".bin" : ".safetensors")) {
+    for (auto& [name, tensor] : open_shard(shard, options)) {
+      const auto [home, is_new] = homes.emplace(name, shard.path);
+      if (!is_new) fail(shard.path.string(), ": holds ", name, ", and so does ", home->second.string());
+      all.emplace_back(name, std::move(tensor));
+    }
+  }
+  return all;
 }
 
 }  // namespace
 
 StoredTensors open_weights(const fs::path& path, const OpenTorchFileOptions& options) {
   if (fs::is_directory(path)) return open_weights(file_in(path), options);
-  StoredTensors all;
-  std::map<std::string, fs::path> homes;
-  for (const auto& shard : shards_of(path)) {
-    auto tensors = shard.extension() == ".bin" ? open_state_dict(shard, options) : open_safetensors(shard);
-    for (auto& [name, tensor] : tensors) {
-      const auto [home, is_new] = homes.emplace(name, shard);
-      if (!is_new) fail(shard.string(), ": holds ", name, ", and so does ", home->second.string());
-      all.emplace_back(name, std::move(tensor));
-    }
-  }
-  return all;
+  return path.extension() == ".json" ? open_index(path, options) : open_file(path, options);
 }
 
 }  // namespace accelerate::tensors

@@ -181,6 +181,34 @@ TEST_CASE("indices of shards that lead elsewhere or nowhere are refused") {
   CHECK_THROWS_WITH_AS(formats::open_safetensors_model(directory.path()), doctest::Contains("not the index"), Error);
 }
 
+TEST_CASE("a shard that lacks tensors of its index is refused, and what it has beyond is named") {
+  TemporaryDirectory directory;
+  const auto shards = (directory.path() / "shards").string(), joined = (directory.path() / "joined").string();
+  const std::string header =
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
+  const uint64_t header_bytes = header.size();
+  const std::string length(reinterpret_cast<const char*>(&header_bytes), sizeof(header_bytes));
+  directory.write("shards/model-1.safetensors", length + header + "xy");
+  auto merge_with_index_of = [&](const std::vector<std::string>& names) {
+    json map;
+    for (const auto& name : names) map[name] = "model-1.safetensors";
+    directory.write("shards/model.safetensors.index.json", json{{"weight_map", map}}.dump());
+    return accelerate_with({"merge-weights", shards, joined});
+  };
+  auto says = [](const Result& result, const std::string& text) {
+    return result.errors.find(text) != std::string::npos;
+  };
+
+  auto result = merge_with_index_of({"a", "b", "c", "d"});
+  CHECK(result.exit_code != 0);
+  CHECK_MESSAGE(says(result, "model-1.safetensors: lacks tensors that the index says it holds: c, d"), result.errors);
+  CHECK_FALSE(fs::exists(joined));
+  result = merge_with_index_of({"b"});
+  CHECK(result.exit_code == 0);
+  CHECK_MESSAGE(says(result, "model-1.safetensors: holds tensors that the index does not list: a"), result.errors);
+  CHECK(contents(joined).size() == 2);
+}
+
 TEST_CASE("a configuration of FSDP 1 becomes one of FSDP 2") {
   TemporaryDirectory directory;
   auto file = directory.write("one.yaml", R"(distributed_type: FSDP

@@ -6,6 +6,9 @@
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/safetensors_file.h"
+#include "accelerate/tensors/save_shards.h"
+#include "accelerate/tensors/weight_files.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
 
 using namespace accelerate;
@@ -103,4 +106,40 @@ TEST_CASE("a file that was cut short after it was opened is an error when a tens
   std::filesystem::resize_file(path, 4096);
   auto destination = torch::empty({1 << 20});
   CHECK_THROWS_WITH_AS(file.copy_into(file.entries()[0], destination), doctest::Contains("ends at byte 4096"), Error);
+}
+
+TEST_CASE("a model that cannot be saved whole leaves the one from before, and no mixture of the two") {
+  auto model_of = [](float value) {
+    return tensors::TensorList{{"a", torch::full({4}, value)}, {"b", torch::full({4}, value)}};
+  };
+  auto values_in = [](const std::filesystem::path& directory) {
+    std::vector<float> values;
+    for (const auto& [name, tensor] : tensors::open_weights(directory))
+      values.push_back(tensor.read()[0].item<float>());
+    return values;
+  };
+  for (uint64_t max_shard_bytes : {16, 1000}) {
+    tests::TemporaryDirectory directory;
+    tensors::save_shards(model_of(1), directory.path(), {.max_shard_bytes = max_shard_bytes});
+    int num_files = 0;
+    tensors::SaveShardsOptions failing{.max_shard_bytes = 16};
+    failing.write = [&](const tensors::TensorList& part, const std::string&, const Append& append) {
+      if (++num_files == 2) fail("the disk is full");
+      tensors::write_safetensors(part, append);
+    };
+    CHECK_THROWS_AS(tensors::save_shards(model_of(2), directory.path(), failing), Error);
+    CHECK(values_in(directory.path()) == std::vector<float>{1, 1});
+    tensors::save_shards(model_of(2), directory.path(), {.max_shard_bytes = 16});
+    CHECK(values_in(directory.path()) == std::vector<float>{2, 2});
+    CHECK(std::distance(std::filesystem::directory_iterator(directory.path()), {}) == 3);
+  }
+}
+
+TEST_CASE("a shard that lacks a tensor of its index is refused with both names") {
+  tests::TemporaryDirectory directory;
+  tensors::save_safetensors({{"a", torch::ones({1})}}, directory.path() / "model-1.safetensors");
+  const auto index = directory.write("model.safetensors.index.json",
+                                     R"({"weight_map": {"a": "model-1.safetensors", "b": "model-1.safetensors"}})");
+  CHECK_THROWS_WITH_AS(tensors::open_weights(index),
+                       doctest::Contains("model-1.safetensors: lacks tensors that the index says it holds: b"), Error);
 }
