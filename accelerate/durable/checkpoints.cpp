@@ -1,6 +1,7 @@
 #include "accelerate/durable/checkpoints.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -42,32 +43,34 @@ std::vector<NumberedCheckpoint> list_checkpoints(const fs::path& directory) {
   return checkpoints;
 }
 
-std::optional<NumberedCheckpoint> newest_checkpoint(const fs::path& directory) {
+std::optional<NumberedCheckpoint> newest_checkpoint(const fs::path& directory, int64_t at_most) {
   auto checkpoints = list_checkpoints(directory);
   for (auto checkpoint = checkpoints.rbegin(); checkpoint != checkpoints.rend(); ++checkpoint) {
+    if (checkpoint->number > at_most) continue;
     if (is_complete(checkpoint->path)) return *checkpoint;
     get_logger("accelerate.durable").warning(checkpoint->path.string() + ": is not complete and passed over");
   }
   return std::nullopt;
 }
 
-CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
-    : directory_(fs::absolute(directory)), workplace_(Workplace::for_directories_below(directory)) {}
-
-int64_t CheckpointDirectory::next_number() const {
-  auto checkpoints = list_checkpoints(directory_);
+int64_t next_number(const fs::path& directory) {
+  auto checkpoints = list_checkpoints(directory);
   return checkpoints.empty() ? 0 : checkpoints.back().number + 1;
 }
+
+CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
+    : directory_(fs::absolute(directory)), workplace_(Workplace::for_directories_below(directory)) {}
 
 Stage CheckpointDirectory::stage(int64_t number) const {
   auto name = checkpoint_name(number);
   if (fs::exists(workplace_->target(name))) {
-    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number());
+    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number(directory_));
   }
   return Stage(workplace_, name);
 }
 
 int64_t CheckpointDirectory::prune(int64_t total_limit) const {
+  assert(total_limit >= 1);
   auto checkpoints = list_checkpoints(directory_);
   std::erase_if(checkpoints, [](const auto& checkpoint) { return !is_complete(checkpoint.path); });
   int64_t removed = 0;

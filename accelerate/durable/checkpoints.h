@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,8 +26,13 @@ std::string checkpoint_name(int64_t number);
 /// directory.
 std::vector<NumberedCheckpoint> list_checkpoints(const std::filesystem::path& directory);
 
-/// The complete one with the highest number, if there is one. Later ones that are not complete get a warning each.
-std::optional<NumberedCheckpoint> newest_checkpoint(const std::filesystem::path& directory);
+/// The complete one with the highest number up to `at_most`, if there is one. Later ones that are not complete get a
+/// warning each.
+std::optional<NumberedCheckpoint> newest_checkpoint(const std::filesystem::path& directory,
+                                                    int64_t at_most = std::numeric_limits<int64_t>::max());
+
+/// One more than the highest number that a checkpoint below `directory` has, complete or not.
+int64_t next_number(const std::filesystem::path& directory);
 
 /// The directory as the one job sees it that saves to it.
 class CheckpointDirectory {
@@ -35,15 +41,11 @@ class CheckpointDirectory {
   /// Error naming process and host of another job that has it.
   explicit CheckpointDirectory(const std::filesystem::path& directory);
 
-  /// One more than the highest number there is.
-  int64_t next_number() const;
-
   /// The stage of a new checkpoint. Throws Error when there is one of this number.
   Stage stage(int64_t number) const;
 
   /// Removes the checkpoints with the lowest numbers until `total_limit` complete ones are left; what is not complete
-  /// is neither counted nor removed. Only to be called after a commit, so that one is always there. Returns how many
-  /// went.
+  /// is neither counted nor removed. The limit is at least 1, so that one is always there. Returns how many went.
   int64_t prune(int64_t total_limit) const;
 
  private:

@@ -44,10 +44,4 @@ FileRecord seal_file(const std::filesystem::path& directory, const std::string& 
   return record;
 }
 
-std::vector<FileRecord> seal_files(const std::filesystem::path& directory, const std::vector<std::string>& names) {
-  std::vector<FileRecord> records;
-  for (const auto& name : names) records.push_back(seal_file(directory, name));
-  return records;
-}
-
 }  // namespace accelerate::durable

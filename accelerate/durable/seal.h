@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "accelerate/base/file.h"
 #include "accelerate/durable/checksum.h"
@@ -36,8 +35,5 @@ class SealedFile {
 
 /// Seals a file that somebody else has written: reads it for its checksum. Throws Error naming the file.
 FileRecord seal_file(const std::filesystem::path& directory, const std::string& name);
-
-/// seal_file for each name.
-std::vector<FileRecord> seal_files(const std::filesystem::path& directory, const std::vector<std::string>& names);
 
 }  // namespace accelerate::durable

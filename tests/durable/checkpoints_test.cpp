@@ -37,11 +37,14 @@ TEST_CASE("numbers are compared as numbers") {
   TemporaryDirectory home;
   CHECK_FALSE(newest_checkpoint(home.path() / "checkpoints"));
   CheckpointDirectory checkpoints(home.path() / "checkpoints");
-  CHECK(checkpoints.next_number() == 0);
+  CHECK(next_number(home.path() / "checkpoints") == 0);
   for (int64_t number : {9, 10, 2}) save_number(checkpoints, number);
   CHECK(numbers_in(home.path() / "checkpoints") == std::vector<int64_t>{2, 9, 10});
   CHECK(newest_checkpoint(home.path() / "checkpoints")->number == 10);
-  CHECK(checkpoints.next_number() == 11);
+  CHECK(newest_checkpoint(home.path() / "checkpoints", 9)->number == 9);
+  CHECK(newest_checkpoint(home.path() / "checkpoints", 8)->number == 2);
+  CHECK_FALSE(newest_checkpoint(home.path() / "checkpoints", 1));
+  CHECK(next_number(home.path() / "checkpoints") == 11);
 }
 
 TEST_CASE("other names are no checkpoints") {
@@ -88,7 +91,7 @@ TEST_CASE("a folder of Python, without a manifest, counts") {
   TemporaryDirectory home;
   home.write("checkpoint_7/model.safetensors", "of Python");
   CHECK(newest_checkpoint(home.path())->number == 7);
-  CHECK(CheckpointDirectory(home.path()).next_number() == 8);
+  CHECK(next_number(home.path()) == 8);
 }
 
 TEST_CASE("the limit keeps the highest numbers and touches nothing that is not complete") {

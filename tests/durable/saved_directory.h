@@ -20,7 +20,9 @@ inline void write_into(const durable::Stage& stage, const std::string& name, con
 inline void fill_and_commit(durable::Stage& stage, const std::string& text) {
   write_into(stage, "model.safetensors", text);
   write_into(stage, "optimizer.bin", text + text);
-  stage.commit(durable::seal_files(stage.path(), {"model.safetensors", "optimizer.bin"}), {{"step", text}});
+  stage.commit(
+      {durable::seal_file(stage.path(), "model.safetensors"), durable::seal_file(stage.path(), "optimizer.bin")},
+      {{"step", text}});
 }
 
 inline void save(const std::filesystem::path& target, const std::string& text) {

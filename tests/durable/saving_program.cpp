@@ -146,7 +146,7 @@ void run(const std::vector<std::string>& arguments) {
   std::optional<CheckpointDirectory> checkpoints;
   if (mode != "overwrite") checkpoints.emplace(directory);
   for (++step; num_saves > 0; --num_saves, ++step) {
-    save(checkpoints ? checkpoints->stage(checkpoints->next_number()) : Stage(directory), ranks, step,
+    save(checkpoints ? checkpoints->stage(next_number(directory)) : Stage(directory), ranks, step,
          std::stol(arguments.at(4)));
     if (mode == "limit") checkpoints->prune(1);
     std::cout << "saved " << step << std::endl;
