@@ -1,14 +1,31 @@
 #include "accelerate/checkpoint/agreement.h"
 
+#include <exception>
+
 namespace accelerate::checkpoint {
+namespace {
+
+/// What the exception that is being handled says; never empty.
+std::string words_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    const std::string words = error.what();
+    return words.empty() ? "an exception without a message was thrown" : words;
+  } catch (...) {
+    return "something was thrown that is no std::exception";
+  }
+}
+
+}  // namespace
 
 std::vector<std::string> together(const Exchange& exchange, const std::function<std::string()>& work) {
   constexpr char kDone = '+', kFailed = '-';  // how a text begins
   std::string mine;
   try {
     mine = kDone + work();
-  } catch (const std::exception& error) {
-    mine = kFailed + std::string(error.what());
+  } catch (...) {  // whatever it is: the other ranks wait for a word
+    mine = kFailed + words_of_exception();
   }
   auto all = exchange(mine);
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace accelerate::checkpoint {
 
@@ -24,6 +25,10 @@ std::string custom_object_file(size_t index);
 std::string random_states_file(int rank);
 /// "loop_state_0.bin", ...: ours, see loop_state.h. Python passes over it.
 std::string loop_state_file(int rank);
+
+/// The ranks whose files called `name(rank)` a directory has, in their order: those of one machine where each has a
+/// disk of its own, and none in a folder from elsewhere.
+std::vector<int> ranks_with_file(const std::filesystem::path& directory, std::string (*name)(int));
 
 /// How many files called `name(0)`, `name(1)`, ... a directory has, up to the first that is missing.
 template <class Index>

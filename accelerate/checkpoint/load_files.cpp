@@ -1,5 +1,7 @@
 #include "accelerate/checkpoint/load_files.h"
 
+#include <algorithm>
+
 #include "accelerate/base/log.h"
 #include "accelerate/checkpoint/file_names.h"
 #include "accelerate/checkpoint/loop_state.h"
@@ -13,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using tensors::TorchValue;
-using Changes = std::vector<std::function<void()>>;
 
 /// Collects what is wrong, so that one look at the error is enough.
 class Complaints {
@@ -144,8 +145,10 @@ class Checker {
   }
 
   void check_random_states() {
-    const bool has_own = fs::exists(directory_ / random_states_file(options_.rank));
-    with_file(random_states_file(has_own ? options_.rank : 0), [&](const TorchValue& value) {
+    const auto ranks = ranks_with_file(directory_, random_states_file);
+    const bool has_own = std::binary_search(ranks.begin(), ranks.end(), options_.rank);
+    const int rank = has_own || ranks.empty() ? options_.rank : ranks.front();
+    with_file(random_states_file(rank), [&](const TorchValue& value) {
       auto states = has_own ? checked_random_states(value) : random_states_of_new_rank(value, options_.rank);
       checked_.python = std::move(states.python);
       add([gradient_state = state_.gradient_state, states = std::move(states)] {

@@ -1,5 +1,7 @@
 #include "accelerate/checkpoint/loop_state.h"
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
@@ -45,6 +47,28 @@ data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& 
   return place;
 }
 
+/// Files hold dense tensors only: a sparse gradient is kept as what it is made of.
+TorchValue value_of(const at::Tensor& gradient) {
+  if (!gradient.is_sparse()) return gradient.detach();
+  return TorchValue::dict({{"indices", gradient.detach()._indices()},
+                           {"values", gradient.detach()._values()},
+                           {"is_coalesced", gradient.is_coalesced()}});
+}
+
+/// The opposite, for a parameter of `sizes`.
+at::Tensor gradient_of(const TorchValue& value, at::IntArrayRef sizes) {
+  if (value.kind() != formats::ValueKind::Dict) return value.tensor();
+  const auto& indices = value.at("indices").tensor();
+  const auto& values = value.at("values").tensor();
+  const bool is_coalesced = value.at("is_coalesced").boolean();
+  try {
+    at::_validate_sparse_coo_tensor_args(indices, values, sizes, is_coalesced);
+  } catch (const c10::Error& error) {
+    fail("a sparse gradient makes no sense: ", error.what_without_backtrace());
+  }
+  return at::sparse_coo_tensor(indices, values, sizes, values.options().layout(at::kSparse), is_coalesced);
+}
+
 /// The gradients of each model by name, if the window of accumulation is open.
 TorchValue waiting_gradients(const TrainingState& state) {
   auto models = TorchValue::list();
@@ -52,7 +76,7 @@ TorchValue waiting_gradients(const TrainingState& state) {
   for (const auto& model : state.models) {
     auto gradients = TorchValue::dict();
     for (const auto& parameter : model->named_parameters()) {
-      if (parameter->grad().defined()) gradients.entries().emplace_back(parameter.key(), parameter->grad().detach());
+      if (parameter->grad().defined()) gradients.entries().emplace_back(parameter.key(), value_of(parameter->grad()));
     }
     models.items().push_back(std::move(gradients));
   }
@@ -78,12 +102,13 @@ void add_gradients(Gradients& gradients, const TrainingState& state, const Torch
   }
   for (size_t i = 0; i < models.size(); ++i) {
     const auto parameters = state.models[i]->named_parameters();
-    for (const auto& [name, gradient] : models[i].entries()) {
+    for (const auto& [name, value] : models[i].entries()) {
       const auto* parameter = parameters.find(name.text());
-      if (!parameter || parameter->sizes() != gradient.tensor().sizes()) {
+      const auto gradient = parameter ? gradient_of(value, parameter->sizes()) : at::Tensor();
+      if (!parameter || parameter->sizes() != gradient.sizes()) {
         fail("the gradient of ", name.text(), " belongs to another model");
       }
-      gradients.emplace_back(*parameter, gradient.tensor());
+      gradients.emplace_back(*parameter, gradient);
     }
   }
 }
@@ -102,11 +127,13 @@ TorchValue loop_state(const TrainingState& state, int world_size) {
 
 std::function<void()> checked_loop_state(const fs::path& directory, const TrainingState& state, int rank,
                                          int world_size) {
-  if (!fs::exists(directory / loop_state_file(0))) return [] {};
-  auto file = read_file(directory, 0);
+  const auto ranks = ranks_with_file(directory, loop_state_file);
+  if (ranks.empty()) return [] {};
+  const int first = std::binary_search(ranks.begin(), ranks.end(), rank) ? rank : ranks.front();
+  auto file = read_file(directory, first);
   const auto saved_ranks = static_cast<int>(file.at("world_size").integer());
   const bool same_job = saved_ranks == world_size;
-  if (same_job && rank != 0) file = read_file(directory, rank);
+  if (const int right = same_job ? rank : ranks.front(); right != first) file = read_file(directory, right);
 
   const auto& saved = file.at("loaders").items();
   if (saved.size() != state.loaders.size()) {
@@ -118,8 +145,12 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
   // The average over ranks is what counts: in a job of another size each rank gets its share of all of them.
   Gradients gradients;
   add_gradients(gradients, state, file);
-  for (int other = 1; other < saved_ranks && !same_job && !gradients.empty(); ++other) {
-    add_gradients(gradients, state, read_file(directory, other));
+  if (!same_job && !gradients.empty()) {
+    if (std::ssize(ranks) != saved_ranks) {
+      fail("the saved job of ", saved_ranks, " ranks was inside a window of accumulation, and only ", ranks.size(),
+           " of their gradients are here; go on with as many ranks, or put the files of all machines together");
+    }
+    for (int other = 1; other < saved_ranks; ++other) add_gradients(gradients, state, read_file(directory, other));
   }
   const double share = same_job ? 1.0 : 1.0 / saved_ranks;
 
@@ -130,7 +161,7 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
       for (auto& parameter : model->parameters()) parameter.mutable_grad().reset();
     }
     for (auto& [parameter, gradient] : gradients) {
-      auto part = gradient.to(parameter.options().requires_grad(false));
+      auto part = gradient.to(parameter.device(), parameter.scalar_type());
       if (share != 1.0) part = part * share;
       auto& own = parameter.mutable_grad();
       own = own.defined() ? own + part : part;
