@@ -5,6 +5,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/preemption.h"
+#include "accelerate/base/scope.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -28,6 +29,10 @@ ProjectConfiguration choose_project(const AcceleratorOptions& options) {
   }
   if (project.project_dir.empty()) project.project_dir = options.project_dir;
   if (project.logging_dir.empty()) project.logging_dir = project.project_dir;
+  if (project.total_limit && *project.total_limit < 1) {
+    fail("total_limit is ", *project.total_limit,
+         "; it has to be at least 1, which keeps the newest checkpoint alone, as Python does with 0 too");
+  }
   return project;
 }
 
@@ -303,9 +308,7 @@ checkpoint::TrainingState Accelerator::training_state() const {
                                   .scaler = scaler_,
                                   .gradient_state = gradient_state_,
                                   .objects = custom_objects_};
-  for (const auto& model : models_) {
-    if (model->replicas()) state.models.push_back(model->module());  // one that is only evaluated does not change
-  }
+  for (const auto& model : models_) state.models.push_back(model->module());
   return state;
 }
 
@@ -324,16 +327,30 @@ std::filesystem::path Accelerator::save_state(const std::filesystem::path& outpu
   if (output_dir.empty()) {
     destination = {.directory = checkpoints_dir(), .number = project.iteration, .total_limit = project.total_limit};
   }
-  auto saved = checkpointer_->save(training_state(), destination, options);
-  ++project.iteration;
-  return saved;
+  // Also where it fails: one of several machines may have a checkpoint of this number by then.
+  ScopeExit advance([&] { ++project.iteration; });
+  return checkpointer_->save(training_state(), destination, options);
 }
 
 void Accelerator::load_state(const std::filesystem::path& input_dir) {
-  checkpointer_->load(training_state(), input_dir.empty() ? checkpointer_->newest(checkpoints_dir()) : input_dir);
+  auto directory = input_dir;
+  if (input_dir.empty()) {
+    const auto newest = checkpointer_->newest(checkpoints_dir());
+    if (!newest) {
+      fail(checkpoints_dir().string(),
+           ": there is no complete checkpoint; name its directory, or ask has_checkpoint() ",
+           "first and start without one");
+    }
+    directory = *newest;
+  }
+  checkpointer_->load(training_state(), directory);
   auto& project = project_configuration_;
-  if (!project.automatic_checkpoint_naming) return;
+  if (!project.automatic_checkpoint_naming || project.project_dir.empty()) return;
   project.iteration = std::max(project.iteration, checkpointer_->next_number(checkpoints_dir()));
+}
+
+bool Accelerator::has_checkpoint(const std::filesystem::path& input_dir) {
+  return input_dir.empty() ? checkpointer_->newest(checkpoints_dir()).has_value() : checkpointer_->is_there(input_dir);
 }
 
 bool Accelerator::optimizer_step_was_skipped() const {

@@ -243,7 +243,7 @@ class Accelerator : public comm::PartialState {
   /// project_dir/checkpoints/checkpoint_N (ProjectConfiguration::automatic_checkpoint_naming). Returns the directory,
   /// with the files of Python's Accelerate in it. A crash at any moment leaves what was there before, or the whole
   /// checkpoint. With `async` it returns as soon as the state is copied; an error then comes with the next call, on
-  /// every rank. Collective; an Error on one rank is thrown on all.
+  /// every rank. Collective; an Error on one rank is thrown on all. A number is used once, also if its save fails.
   std::filesystem::path save_state(const std::filesystem::path& output_dir = {}, const SaveStateOptions& options = {});
   std::filesystem::path save_state(const SaveStateOptions& options) { return save_state({}, options); }
 
@@ -251,6 +251,11 @@ class Accelerator : public comm::PartialState {
   /// objects have to be prepared and registered as when it was saved. Throws Error, and changes nothing, when it is
   /// damaged or does not fit. The next walk over a loader gives the rest of its epoch. Collective.
   void load_state(const std::filesystem::path& input_dir = {});
+
+  /// Whether load_state() with this argument has something to load, on all machines: in a run's first start it has not.
+  /// Unlike the existence of a directory this is the same on every rank, and right after a crash in the first save. A
+  /// damaged `input_dir` counts: load_state() says what is wrong with it. Collective.
+  bool has_checkpoint(const std::filesystem::path& input_dir = {});
 
   /// Makes objects part of checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const
   /// TorchValue&)`, borrowed, or shared through a shared_ptr. In the same order whenever a checkpoint is saved or

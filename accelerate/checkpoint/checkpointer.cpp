@@ -1,6 +1,8 @@
 #include "accelerate/checkpoint/checkpointer.h"
 
+#include <algorithm>
 #include <exception>
+#include <limits>
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -9,11 +11,35 @@
 #include "accelerate/base/version.h"
 #include "accelerate/checkpoint/load_files.h"
 #include "accelerate/checkpoint/save_files.h"
+#include "accelerate/durable/manifest.h"
 #include "accelerate/durable/verify.h"
 
 namespace accelerate::checkpoint {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kVerified = "verified, save ";
+constexpr const char* kSave = "save";  // in the manifest: of which save a checkpoint is
+
+/// What a rank that leads tells the others about a checkpoint.
+std::string description_of(const std::optional<durable::Manifest>& manifest) {
+  if (!manifest) return "taken as it is";
+  const auto save = manifest->metadata.find(kSave);
+  return kVerified + (save == manifest->metadata.end() ? "" : save->second);
+}
+
+/// After a crash between their commits, machines with disks of their own have different checkpoints under one name.
+void check_is_of_one_save(const std::vector<std::string>& descriptions, const fs::path& directory) {
+  for (size_t rank = 0; rank < descriptions.size(); ++rank) {
+    if (descriptions[rank].empty() || descriptions[rank] == descriptions.front()) continue;
+    fail(directory.string(), ": the machine of rank ", rank,
+         " has another checkpoint under this name than that of rank ", "0 has; load one that all machines have");
+  }
+}
+
+}  // namespace
 
 Checkpointer::Checkpointer(comm::Group group, int leader)
     : group_(group),
@@ -51,66 +77,104 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
     python_ = seeded_python_generators(at::detail::getDefaultCPUGenerator().current_seed());
   }
 
+  auto files = files_of(state, staged->path(), options);
+  const std::map<std::string, std::string> metadata = {{"step", std::to_string(state.gradient_state->step)},
+                                                       {"world_size", std::to_string(group_.size())},
+                                                       {kSave, staged->id()},
+                                                       {"accelerate_cpp", kVersion}};
+  auto finish = [this, staged, files = std::move(files), metadata, destination](const Exchange& exchange) {
+    staged->finish(files, metadata, exchange);
+    prune(destination);
+  };
+  if (options.async) {
+    background_ = std::async(std::launch::async, [this, finish = std::move(finish)] {
+      finish([this](const std::string& text) { return side_channel_.all_gather_bytes(text); });
+    });
+  } else {
+    finish(exchange_);
+  }
+  return staged->target();
+}
+
+std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const fs::path& stage,
+                                                   const SaveStateOptions& options) {
+  std::vector<train::StateDict> weights;
+  together(exchange_, [&]() -> std::string {
+    for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
+    save_hooks.call(state.models, weights, stage);
+    return {};
+  });
+  // Not before all ranks are through with their hooks: one that gave up there would not come to the gathering.
   std::vector<CheckpointFile> files;
   copies_.begin();
-  together(exchange_, [&] {
-    std::vector<train::StateDict> weights;
-    for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
-    save_hooks.call(state.models, weights, staged->path());
-    files = save_files(state, weights, python_,
+  together(exchange_, [&]() -> std::string {
+    auto gathered = gathered_states(state.optimizers, /*keep=*/place_.leads());
+    files = save_files(state, weights, std::move(gathered), python_,
                        {.rank = place_.rank,
                         .world_size = group_.size(),
                         .shared = place_.leads(),
                         .safe_serialization = options.safe_serialization,
                         .copies = options.async ? &copies_ : nullptr});
-    return std::string();
+    return {};
   });
-  const std::map<std::string, std::string> metadata = {{"step", std::to_string(state.gradient_state->step)},
-                                                       {"world_size", std::to_string(group_.size())},
-                                                       {"accelerate_cpp", kVersion}};
-  auto prune = [this, destination] {
-    if (destination.total_limit) series_->second.prune(*destination.total_limit);
-  };
-  if (!options.async) {
-    staged->finish(files, metadata, prune, exchange_);
-    return staged->target();
+  return files;
+}
+
+/// Where an old checkpoint cannot be removed, the new one is no less saved.
+void Checkpointer::prune(const Destination& destination) const {
+  if (!place_.leads() || !destination.total_limit) return;
+  try {
+    series_->second.prune(*destination.total_limit);
+  } catch (const std::exception& error) {
+    get_logger("accelerate.checkpoint")
+        .warning(std::string("the checkpoint is saved, but an old one stays beyond total_limit: ") + error.what(),
+                 {.main_process_only = false});
   }
-  background_ = std::async(std::launch::async, [this, staged, files = std::move(files), metadata, prune] {
-    staged->finish(files, metadata, prune,
-                   [this](const std::string& text) { return side_channel_.all_gather_bytes(text); });
-  });
-  return staged->target();
 }
 
-std::string Checkpointer::from_first_rank(const std::function<std::string()>& work) const {
-  return together(exchange_, [&] { return place_.rank == 0 ? work() : std::string(); }).front();
+/// What `work` returns on the ranks that lead.
+std::vector<int64_t> Checkpointer::from_leaders(const std::function<int64_t()>& work) const {
+  std::vector<int64_t> numbers;
+  for (const auto& text : together(exchange_, [&] { return place_.leads() ? std::to_string(work()) : ""; })) {
+    if (!text.empty()) numbers.push_back(std::stoll(text));
+  }
+  return numbers;
 }
 
-fs::path Checkpointer::newest(const fs::path& directory) {
+std::optional<fs::path> Checkpointer::newest(const fs::path& directory) {
   wait();
-  return from_first_rank([&] {
-    const auto found = durable::newest_checkpoint(directory);
-    if (!found) fail(directory.string(), ": there is no complete checkpoint; name its directory, or start without one");
-    return found->path.string();
+  constexpr int64_t kNone = -1;
+  for (auto at_most = std::numeric_limits<int64_t>::max();;) {
+    const auto numbers = from_leaders([&] {
+      const auto found = durable::newest_checkpoint(directory, at_most);
+      return found ? found->number : kNone;
+    });
+    const auto [lowest, highest] = std::minmax_element(numbers.begin(), numbers.end());
+    if (*lowest == kNone) return std::nullopt;
+    if (*lowest == *highest) return directory / durable::checkpoint_name(*lowest);
+    at_most = *lowest;  // a machine was stopped before it had what the others have
+  }
+}
+
+bool Checkpointer::is_there(const fs::path& directory) {
+  wait();
+  const auto answers = from_leaders([&]() -> int64_t {
+    durable::restore(directory);
+    return fs::is_directory(directory) && !fs::is_empty(directory) ? 1 : 0;
   });
+  return std::find(answers.begin(), answers.end(), 0) == answers.end();
 }
 
 int64_t Checkpointer::next_number(const fs::path& directory) const {
-  return std::stoll(from_first_rank([&] {
-    const auto all = durable::list_checkpoints(directory);
-    return std::to_string(all.empty() ? 0 : all.back().number + 1);
-  }));
+  const auto numbers = from_leaders([&] { return durable::next_number(directory); });
+  return *std::max_element(numbers.begin(), numbers.end());
 }
 
 void Checkpointer::load(TrainingState state, const fs::path& directory) {
   wait();
-  constexpr const char* kVerified = "verified";
-  const auto found = together(exchange_, [&]() -> std::string {
-    if (!place_.leads()) return {};
-    durable::restore(directory);
-    if (!fs::is_directory(directory)) fail(directory.string(), ": there is no such directory to load from");
-    return durable::verify(directory) ? kVerified : "";
-  });
+  const auto found =
+      together(exchange_, [&] { return place_.leads() ? description_of(durable::verify(directory)) : std::string(); });
+  check_is_of_one_save(found, directory);
   CheckedFiles checked;
   together(exchange_, [&]() -> std::string {
     load_hooks.call(state.models, directory);
@@ -118,7 +182,7 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
                           {.rank = place_.rank,
                            .world_size = group_.size(),
                            .compare_models = load_hooks.empty(),
-                           .verify = found[place_.leader] != kVerified});
+                           .verify = !found[place_.leader].starts_with(kVerified)});
     return {};
   });
   together(exchange_, [&]() -> std::string {

@@ -51,10 +51,13 @@ class Checkpointer {
   /// `async` the files are complete after wait(), which the next save and load begin with.
   std::filesystem::path save(TrainingState state, const Destination& destination, const SaveStateOptions& options);
 
-  /// The complete checkpoint with the highest number below `directory`. Throws Error when there is none.
-  std::filesystem::path newest(const std::filesystem::path& directory);
+  /// The checkpoint with the highest number below `directory` that is complete on all machines, if there is one.
+  std::optional<std::filesystem::path> newest(const std::filesystem::path& directory);
 
-  /// One more than the highest number that a checkpoint below `directory` has.
+  /// Whether all machines have something in `directory`, be it damaged.
+  bool is_there(const std::filesystem::path& directory);
+
+  /// One more than the highest number that a checkpoint below `directory` has on any machine.
   int64_t next_number(const std::filesystem::path& directory) const;
 
   /// Loads the checkpoint in `directory`. When it does not fit, or is damaged, nothing of the program changes.
@@ -67,8 +70,11 @@ class Checkpointer {
   Hooks<LoadStateHook> load_hooks;
 
  private:
-  std::string from_first_rank(const std::function<std::string()>& work) const;
+  std::vector<int64_t> from_leaders(const std::function<int64_t()>& work) const;
   durable::Stage make_stage(const Destination& destination);
+  std::vector<CheckpointFile> files_of(TrainingState& state, const std::filesystem::path& stage,
+                                       const SaveStateOptions& options);
+  void prune(const Destination& destination) const;
 
   comm::Group group_;
   Place place_;

@@ -1,5 +1,7 @@
 #include "accelerate/checkpoint/save_files.h"
 
+#include <map>
+
 #include "accelerate/checkpoint/file_names.h"
 #include "accelerate/checkpoint/loop_state.h"
 #include "accelerate/checkpoint/random_states.h"
@@ -11,13 +13,33 @@ namespace {
 
 using tensors::TorchValue;
 
+/// The copies of one file's tensors. Names of the same numbers share one, so that these are written as often as without
+/// copies.
+class FileCopies {
+ public:
+  explicit FileCopies(TensorCopies& memory) : memory_(memory) {}
+
+  at::Tensor copy_of(const at::Tensor& tensor) {
+    auto [copy, is_new] = copies_.try_emplace(extent_of(tensor));
+    if (is_new) copy->second = memory_.copy_of(tensor);
+    return copy->second;
+  }
+
+ private:
+  TensorCopies& memory_;
+  std::map<Extent, at::Tensor> copies_;
+};
+
 /// Collects files, with copies of their tensors if asked for.
 class Files {
  public:
   explicit Files(TensorCopies* copies) : copies_(copies) {}
 
   void add(const std::string& name, TorchValue value) {
-    if (copies_) value = value.map<at::Tensor>([this](const at::Tensor& tensor) { return copies_->copy_of(tensor); });
+    if (copies_) {
+      FileCopies copies(*copies_);
+      value = value.map<at::Tensor>([&](const at::Tensor& tensor) { return copies.copy_of(tensor); });
+    }
     auto folder = std::filesystem::path(name).stem().string();
     files_.push_back({.name = name, .write = [value = std::move(value), folder](const Append& append) {
                         tensors::write_torch_file(value, folder, append);
@@ -26,7 +48,9 @@ class Files {
 
   void add(const std::string& name, train::StateDict weights) {
     if (copies_) {
-      for (auto& item : weights) item.value() = copies_->copy_of(item.value());
+      FileCopies copies(*copies_);
+      const auto originals = weights;  // which have to stay: their memory, if used again, would look like theirs
+      for (auto& item : weights) item.value() = copies.copy_of(item.value());
     }
     files_.push_back(
         {.name = name, .write = [weights, name](const Append& append) { write_weights(weights, name, append); }});
@@ -51,15 +75,26 @@ TorchValue state_of(const char* kind, size_t index, const Part& part) {
 
 }  // namespace
 
-std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
-                                       const PythonGenerators& python, const SaveFilesOptions& options) {
-  Files files(options.copies);
-  for (size_t i = 0; i < state.optimizers.size(); ++i) {
-    if (!options.shared && !state.optimizers[i].sharding()) continue;
-    auto gathered = state_of("optimizer", i, state.optimizers[i]);  // by all ranks together where they share it
-    if (options.shared) files.add(optimizer_file(i), std::move(gathered));
+std::vector<TorchValue> gathered_states(const std::vector<train::Optimizer>& optimizers, bool keep) {
+  std::vector<TorchValue> states(optimizers.size());
+  for (size_t i = 0; i < optimizers.size(); ++i) {
+    if (!optimizers[i].sharding()) continue;
+    auto gathered = state_of("optimizer", i, optimizers[i]);
+    if (keep) states[i] = std::move(gathered);
   }
+  return states;
+}
+
+std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
+                                       std::vector<TorchValue> gathered, const PythonGenerators& python,
+                                       const SaveFilesOptions& options) {
+  Files files(options.copies);
   if (options.shared) {
+    for (size_t i = 0; i < state.optimizers.size(); ++i) {
+      const bool is_gathered = !gathered[i].is_none();
+      files.add(optimizer_file(i),
+                is_gathered ? std::move(gathered[i]) : state_of("optimizer", i, state.optimizers[i]));
+    }
     for (size_t i = 0; i < weights.size(); ++i) {
       files.add(options.safe_serialization ? model_file(i) : torch_model_file(i), weights[i]);
     }

@@ -19,9 +19,14 @@ struct SaveFilesOptions {
   TensorCopies* copies = nullptr;  // takes copies now, so that training may go on before the files are written
 };
 
-/// Asks every part of the program for its state. `weights` are those of the models. Throws Error naming the part that
-/// cannot be saved.
+/// The whole states of the optimizers that ranks divide among them, in their order; None for the others, and for all
+/// where they are not to be kept. Collective. Throws Error naming the optimizer that cannot be saved.
+std::vector<tensors::TorchValue> gathered_states(const std::vector<train::Optimizer>& optimizers, bool keep);
+
+/// Asks every other part of the program for its state. `weights` are those of the models, `gathered` is what the
+/// function above gave. Throws Error naming the part that cannot be saved. Not collective: one rank may fail alone.
 std::vector<CheckpointFile> save_files(const TrainingState& state, const std::vector<train::StateDict>& weights,
-                                       const PythonGenerators& python, const SaveFilesOptions& options);
+                                       std::vector<tensors::TorchValue> gathered, const PythonGenerators& python,
+                                       const SaveFilesOptions& options);
 
 }  // namespace accelerate::checkpoint

@@ -1,5 +1,7 @@
 #include "accelerate/checkpoint/staged_save.h"
 
+#include <random>
+
 #include "accelerate/durable/seal.h"
 
 namespace accelerate::checkpoint {
@@ -7,21 +9,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What ranks tell each other in the beginning, a line each.
+constexpr char kEnd = '\0';  // the one character that no path has
+
+/// What ranks tell each other in the beginning.
 std::string introduction(int leader, const fs::path& path, const fs::path& target) {
-  return std::to_string(leader) + '\n' + path.string() + '\n' + target.string();
+  const auto chance = std::to_string(std::random_device{}());
+  return std::to_string(leader) + kEnd + path.string() + kEnd + target.string() + kEnd + chance;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines(1);
-  for (char letter : text) {
-    if (letter == '\n') {
-      lines.emplace_back();
+std::vector<std::string> parts_of(const std::string& introduction) {
+  std::vector<std::string> parts(1);
+  for (char letter : introduction) {
+    if (letter == kEnd) {
+      parts.emplace_back();
     } else {
-      lines.back() += letter;
+      parts.back() += letter;
     }
   }
-  return lines;
+  return parts;
 }
 
 }  // namespace
@@ -34,13 +39,14 @@ StagedSave::StagedSave(const Place& place, const std::function<durable::Stage()>
     return introduction(place_.leader, stage_->path(), stage_->target());
   });
   for (const auto& text : all) leaders_.push_back(std::stoi(text));
-  const auto lines = lines_of(all[place_.leader]);
-  path_ = lines.at(1);
-  target_ = lines.at(2);
+  const auto parts = parts_of(all[place_.leader]);
+  path_ = parts.at(1);
+  target_ = parts.at(2);
+  id_ = parts_of(all.front()).at(3);
 }
 
 void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
-                        const std::function<void()>& after_commit, const Exchange& exchange) {
+                        const Exchange& exchange) {
   const auto all = together(exchange, [&] {
     std::vector<durable::SealedFile> written;
     for (const auto& file : files) {
@@ -60,7 +66,6 @@ void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map
       records.insert(records.end(), of_rank.begin(), of_rank.end());
     }
     stage_->commit(std::move(records), metadata);
-    after_commit();
     return {};
   });
 }

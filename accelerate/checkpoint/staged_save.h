@@ -30,8 +30,7 @@ struct Place {
   bool leads() const { return rank == leader; }
 };
 
-/// Made, and finished, on all ranks. An error on one is thrown on all; what was under the checkpoint's name before is
-/// then still there.
+/// Made, and finished, on all ranks. An error on one is thrown on all.
 class StagedSave {
  public:
   /// Makes the stage with `make_stage` on the ranks that lead, and tells the others where it is.
@@ -41,16 +40,20 @@ class StagedSave {
   const std::filesystem::path& path() const { return path_; }
   /// Where they end up.
   const std::filesystem::path& target() const { return target_; }
+  /// Tells this save from others; the same on all ranks.
+  const std::string& id() const { return id_; }
 
-  /// Writes the files of this rank and, when all ranks have, commits. Leading ranks then call `after_commit`.
+  /// Writes the files of this rank and, when all ranks have, commits. When it returns all machines have the checkpoint,
+  /// and older ones may go. Where the commit of one fails others may have it already: see Checkpointer::newest.
   void finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
-              const std::function<void()>& after_commit, const Exchange& exchange);
+              const Exchange& exchange);
 
  private:
   Place place_;
   std::optional<durable::Stage> stage_;  // on ranks that lead
   std::filesystem::path path_;
   std::filesystem::path target_;
+  std::string id_;
   std::vector<int> leaders_;  // of each rank
 };
 

@@ -16,13 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using tensors::TorchValue;
 
-/// Equal for names of the same numbers in memory.
-using Extent = std::tuple<const void*, std::vector<int64_t>, std::vector<int64_t>>;
-
-Extent extent_of(const at::Tensor& tensor) {
-  return {tensor.const_data_ptr(), tensor.sizes().vec(), tensor.strides().vec()};
-}
-
 void list_names(std::ostringstream& text, const char* title, const std::vector<std::string>& names) {
   if (names.empty()) return;
   text << "\n  " << title << " (" << names.size() << "):";
@@ -30,6 +23,10 @@ void list_names(std::ostringstream& text, const char* title, const std::vector<s
 }
 
 }  // namespace
+
+Extent extent_of(const at::Tensor& tensor) {
+  return {tensor.const_data_ptr(), tensor.scalar_type(), tensor.sizes().vec(), tensor.strides().vec()};
+}
 
 tensors::TensorList without_repeats(const train::StateDict& weights) {
   tensors::TensorList list;

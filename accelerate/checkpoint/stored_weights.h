@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "accelerate/tensors/safetensors.h"
@@ -12,6 +13,10 @@
 #include "accelerate/train/state_dict.h"
 
 namespace accelerate::checkpoint {
+
+/// Where the numbers of a tensor are: equal for names of the same ones.
+using Extent = std::tuple<const void*, at::ScalarType, std::vector<int64_t>, std::vector<int64_t>>;
+Extent extent_of(const at::Tensor& tensor);
 
 /// The tensors by name; one that has several names once, under the first, as Python's Accelerate writes them.
 tensors::TensorList without_repeats(const train::StateDict& weights);

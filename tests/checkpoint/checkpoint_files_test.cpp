@@ -1,13 +1,16 @@
 // What save_state leaves on the disk, and what load_state refuses.
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <set>
+#include <stdexcept>
 
 #include "accelerate/base/error.h"
 #include "accelerate/checkpoint/stored_weights.h"
 #include "accelerate/tensors/safetensors.h"
 #include "tests/checkpoint/training_run.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
@@ -30,6 +33,15 @@ struct Counter {
 
   TorchValue state_dict() const { return TorchValue::dict({{"count", count}}); }
   void load_state_dict(const TorchValue& state) { count = state.at("count").integer(); }
+};
+
+/// Weights that have two names.
+struct TiedImpl : torch::nn::Module {
+  TiedImpl() {
+    embedding = register_parameter("embedding", torch::randn({3, 2}));
+    head = register_parameter("head", embedding);
+  }
+  torch::Tensor embedding, head;
 };
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -122,6 +134,80 @@ TEST_CASE("checkpoints that are named by themselves: the newest is loaded, old o
   CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_3", "checkpoint_4"});
 }
 
+TEST_CASE("whether there is something to load is asked for, and an empty directory is nothing") {
+  TemporaryDirectory directory;
+  const auto home = directory.path() / "project", state = directory.path() / "state";
+  run_ranks(2, [&](comm::Group&) {
+    TrainingRun run({.project = {.project_dir = home, .automatic_checkpoint_naming = true}});
+    auto& accelerator = run.accelerator;
+    CHECK_FALSE(accelerator.has_checkpoint());
+    CHECK_FALSE(accelerator.has_checkpoint(state));
+    fs::create_directories(home / "checkpoints");  // as a job does that is killed in its first save
+    fs::create_directories(state);
+    CHECK_FALSE(accelerator.has_checkpoint());
+    CHECK_FALSE(accelerator.has_checkpoint(state));
+    CHECK(contains(failure_of([&] { accelerator.load_state(); }), "ask has_checkpoint() first"));
+    accelerator.save_state({.async = true});
+    CHECK(accelerator.has_checkpoint());
+    accelerator.save_state(state);
+    CHECK(accelerator.has_checkpoint(state));
+  });
+}
+
+TEST_CASE("a limit that would keep no checkpoint is refused") {
+  for (int64_t limit : {0, -1}) {
+    const auto error = failure_of([&] { Accelerator({.cpu = true, .project_config = {.total_limit = limit}}); });
+    CHECK_MESSAGE(contains(error, "total_limit is " + std::to_string(limit) + "; it has to be at least 1"), error);
+  }
+}
+
+TEST_CASE("an old checkpoint that cannot be removed is a warning; the new one is saved, and so are the next") {
+  if (geteuid() != 0) return;  // it takes two users to make such a directory
+  TemporaryDirectory directory;
+  const auto checkpoints = directory.path() / "checkpoints";
+  const RunOptions options{
+      .project = {.project_dir = directory.path(), .automatic_checkpoint_naming = true, .total_limit = 1}};
+  TrainingRun(options).accelerator.save_state();
+  run_ranks(1, [&](comm::Group&) {
+    fs::permissions(directory.path(), fs::perms::all);
+    fs::permissions(checkpoints, fs::perms::all | fs::perms::sticky_bit);  // what belongs to others stays
+    constexpr uid_t kNobody = 65534;
+    REQUIRE(seteuid(kNobody) == 0);
+    TrainingRun run(options);
+    run.accelerator.load_state();
+    const auto warning = captured_stderr([&] { run.accelerator.save_state(); });
+    CHECK_MESSAGE(contains(warning, "an old one stays beyond total_limit"), warning);
+    run.accelerator.save_state();
+  });
+  CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_0", "checkpoint_1", "checkpoint_2"});
+}
+
+TEST_CASE("a directory may have any name, and be loaded by a run that names its own elsewhere") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "two\nlines";
+  run_ranks(2, [&](comm::Group&) {
+    TrainingRun run({.project = {.automatic_checkpoint_naming = true}});  // and no project_dir
+    CHECK(run.accelerator.save_state(saved) == saved);
+    run.accelerator.load_state(saved);
+  });
+  CHECK(names_in(saved).contains("loop_state_1.bin"));
+}
+
+TEST_CASE("models that are only evaluated are saved and loaded too, as Python does") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  Accelerator accelerator({.cpu = true});
+  torch::nn::Linear student(2, 2), teacher(2, 2);
+  auto trained = accelerator.prepare(student);
+  auto evaluated = accelerator.prepare_model(teacher, {.evaluation_mode = true});
+  accelerator.save_state(saved);
+  CHECK(names_in(saved).contains("model_1.safetensors"));
+  const auto before = teacher->weight.detach().clone();
+  torch::nn::init::zeros_(teacher->weight);
+  accelerator.load_state(saved);
+  CHECK(torch::equal(teacher->weight, before));
+}
+
 TEST_CASE("without a directory and without names by themselves there is an error that says what to do") {
   TrainingRun run;
   CHECK(contains(failure_of([&] { run.accelerator.save_state(); }), "automatic_checkpoint_naming"));
@@ -169,13 +255,6 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
 }
 
 TEST_CASE("weights that have two names are written once, and both come back") {
-  struct TiedImpl : torch::nn::Module {
-    TiedImpl() {
-      embedding = register_parameter("embedding", torch::randn({3, 2}));
-      head = register_parameter("head", embedding);
-    }
-    torch::Tensor embedding, head;
-  };
   TemporaryDirectory directory;
   Accelerator accelerator({.cpu = true});
   auto tied = std::make_shared<TiedImpl>();
@@ -186,6 +265,19 @@ TEST_CASE("weights that have two names are written once, and both come back") {
   auto other = std::make_shared<TiedImpl>();
   load_checkpoint_in_model(other, directory.path(), {.strict = true});
   CHECK(torch::equal(other->head, tied->head));
+}
+
+TEST_CASE("so they are when they are saved in the background: the bytes are those of a plain save") {
+  TemporaryDirectory directory;
+  Accelerator accelerator({.cpu = true});
+  auto model = accelerator.prepare(std::make_shared<TiedImpl>());
+  for (bool safe : {true, false}) {
+    accelerator.save_state(directory.path() / "plain", {.safe_serialization = safe});
+    accelerator.save_state(directory.path() / "async", {.safe_serialization = safe, .async = true});
+    REQUIRE(accelerator.has_checkpoint(directory.path() / "async"));  // waits for it
+    const std::string name = safe ? "/model.safetensors" : "/pytorch_model.bin";
+    CHECK(directory.read("async" + name) == directory.read("plain" + name));
+  }
 }
 
 TEST_CASE("hooks may write files of their own and take over models, until they are removed") {
@@ -333,6 +425,27 @@ TEST_CASE("an error on one rank is thrown on all with the same words, and what w
     run.accelerator.save_state(saved);
   });
   CHECK(names_in(directory.path()) == std::set<std::string>{"saved"});
+}
+
+TEST_CASE("whatever a hook throws on one rank is an error on all, be it without a message or no exception at all") {
+  TemporaryDirectory directory;
+  const auto saved = directory.path() / "saved";
+  run_ranks(2, [&](comm::Group& group) {
+    TrainingRun run;
+    for (bool is_exception : {true, false}) {
+      auto hook = run.accelerator.register_save_state_pre_hook(
+          [&](checkpoint::Models&, std::vector<StateDict>&, const fs::path&) {
+            if (group.rank() == 0) return;
+            if (is_exception) throw std::runtime_error("");
+            throw 7;
+          });
+      CHECK(failure_of([&] { run.accelerator.save_state(saved); }) ==
+            (is_exception ? "rank 1: an exception without a message was thrown"
+                          : "rank 1: something was thrown that is no std::exception"));
+      hook.remove();
+    }
+  });
+  CHECK_FALSE(fs::exists(saved));
 }
 
 TEST_CASE("a save in the background that fails is an error of the next call, on every rank") {

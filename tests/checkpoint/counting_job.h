@@ -8,7 +8,6 @@
 #include <string>
 
 #include "accelerate/accelerator.h"
-#include "accelerate/durable/checkpoints.h"
 #include "tests/support/torch.h"
 
 namespace accelerate::tests {
@@ -32,7 +31,7 @@ class CountingJob {
  public:
   CountingJob(const SaveMode& mode, const std::filesystem::path& home)
       : mode_(mode),
-        directory_(home / (mode.numbered ? "checkpoints" : "state")),
+        directory_(mode.numbered ? std::filesystem::path() : home / "state"),
         accelerator_(
             {.cpu = true,
              .project_config = {
@@ -41,8 +40,7 @@ class CountingJob {
   }
 
   void load() {
-    if (mode_.numbered && durable::newest_checkpoint(directory_)) accelerator_.load_state();
-    if (!mode_.numbered && std::filesystem::exists(directory_)) accelerator_.load_state(directory_);
+    if (accelerator_.has_checkpoint(directory_)) accelerator_.load_state(directory_);
   }
 
   /// The step of all parts. Throws Error when they differ.
@@ -66,7 +64,7 @@ class CountingJob {
 
   /// Returns the latest step that is now sure to be saved.
   int64_t save() {
-    accelerator_.save_state(mode_.numbered ? std::filesystem::path() : directory_, {.async = mode_.async});
+    accelerator_.save_state(directory_, {.async = mode_.async});
     return mode_.async ? counter_.count - 1 : counter_.count;
   }
 
@@ -83,7 +81,7 @@ class CountingJob {
   }
 
   SaveMode mode_;
-  std::filesystem::path directory_;
+  std::filesystem::path directory_;  // empty where checkpoints are numbered
   Counter counter_;
   Accelerator accelerator_;
   torch::nn::Linear net_ = zeroed(torch::nn::Linear(256, 256));

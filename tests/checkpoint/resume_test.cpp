@@ -212,4 +212,45 @@ TEST_CASE("gradients that wait for the end of their window count in a job of ano
   }
 }
 
+TEST_CASE("sparse gradients that wait for the end of their window are saved as well") {
+  struct SparseRun {
+    void step(int64_t row) {
+      auto accumulating = accelerator.accumulate(model);
+      accelerator.backward(model(torch::tensor({row, int64_t{0}})).sum());
+      optimizer.step();
+      optimizer.zero_grad();
+    }
+    torch::nn::Embedding zeroed_table() const {
+      torch::nn::Embedding table(torch::nn::EmbeddingOptions(4, 2).sparse(true));
+      torch::nn::init::zeros_(table->weight);
+      return table;
+    }
+    Accelerator accelerator{{.gradient_accumulation_steps = 3, .cpu = true}};
+    torch::nn::Embedding table = zeroed_table();
+    torch::optim::SGD sgd{table->parameters(), 0.1};
+    Model<torch::nn::EmbeddingImpl> model = accelerator.prepare(table);
+    Optimizer optimizer = accelerator.prepare(sgd);
+  };
+  for (bool async : {false, true}) {
+    TemporaryDirectory directory;
+    run_ranks(2, [&](comm::Group& group) {
+      SparseRun whole, resumed;
+      for (int64_t row : {1, 2}) whole.step(row + group.rank());
+      whole.accelerator.save_state(directory.path() / "saved", {.async = async});
+      REQUIRE(whole.accelerator.has_checkpoint(directory.path() / "saved"));  // waits for it
+      resumed.accelerator.load_state(directory.path() / "saved");
+      REQUIRE(resumed.table->weight.grad().is_sparse());
+      for (auto* run : {&whole, &resumed}) run->step(3);
+      CHECK(torch::equal(resumed.table->weight, whole.table->weight));
+      CHECK(whole.table->weight.detach()[3].abs().sum().item<float>() > 0);
+    });
+    run_ranks(1, [&](comm::Group&) {  // the gradients of both
+      SparseRun alone;
+      alone.accelerator.load_state(directory.path() / "saved");
+      const auto waiting = alone.table->weight.grad().to_dense().select(1, 0);
+      CHECK(torch::allclose(waiting * 3, torch::tensor({2.0f, 0.5f, 1.0f, 0.5f})));
+    });
+  }
+}
+
 }  // namespace accelerate::tests

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "accelerate/base/error.h"
 #include "accelerate/train/optimizer_sharding.h"
 #include "tests/checkpoint/training_run.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -52,6 +54,22 @@ TEST_CASE("what was saved with a sharded optimizer goes on without, and the othe
       });
     }
   }
+}
+
+TEST_CASE("a rank that fails in a hook leaves no other alone in the gathering of the state") {
+  TemporaryDirectory directory;
+  run_ranks(2, [&](comm::Group& group) {
+    TrainingRun run(wide(1));
+    run.train_steps(1);
+    auto hook = run.accelerator.register_save_state_pre_hook(
+        [&](checkpoint::Models&, std::vector<StateDict>&, const std::filesystem::path&) {
+          if (group.rank() == 1) fail("no");
+        });
+    CHECK(failure_of([&] { run.accelerator.save_state(directory.path() / "saved"); }) == "rank 1: no");
+    hook.remove();
+    run.accelerator.save_state(directory.path() / "saved");
+    run.accelerator.load_state(directory.path() / "saved");
+  });
 }
 
 TEST_CASE("the state of any number of ranks is loaded by any other number") {

@@ -17,20 +17,22 @@
 
 namespace accelerate::tests {
 
+/// Runs what one rank does, with its failed checks as its failure.
+inline void run_rank(const std::function<void()>& body) {
+  int before = failed_checks();
+  try {
+    body();
+  } catch (const doctest::detail::TestFailureException&) {
+    // A REQUIRE failed; it is counted like the others.
+  }
+  int failed = failed_checks() - before;
+  if (failed > 0) fail(failed, failed == 1 ? " check" : " checks", " failed in this rank, printed above");
+}
+
 /// ranks::run_ranks, with failed checks of a rank as its failure.
 inline void run_ranks(int num_processes, const std::function<void(comm::Group&)>& body,
                       const ranks::RunRanksOptions& options = {}) {
-  auto checked = [&](comm::Group& group) {
-    int before = failed_checks();
-    try {
-      body(group);
-    } catch (const doctest::detail::TestFailureException&) {
-      // A REQUIRE failed; it is counted like the others.
-    }
-    int failed = failed_checks() - before;
-    if (failed > 0) fail(failed, failed == 1 ? " check" : " checks", " failed in this rank, printed above");
-  };
-  ranks::run_ranks(num_processes, checked, options);
+  ranks::run_ranks(num_processes, [&](comm::Group& group) { run_rank([&] { body(group); }); }, options);
 }
 
 }  // namespace accelerate::tests
