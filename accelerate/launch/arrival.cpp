@@ -19,7 +19,7 @@ namespace accelerate::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 
 /// The same port on all interfaces.
 sockaddr_storage everywhere(const addrinfo& address) {
@@ -150,7 +150,7 @@ Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<in
     if (missing == 0) break;
     deadline.check(std::to_string(missing) + " of " + std::to_string(shape.num_machines) +
                    " machines have not arrived");
-    if (int number = signals.request_to_stop(kPause)) return {.stopped_by = number};
+    if (int number = signals.request_to_stop(kBetweenLooks)) return {.stopped_by = number};
   }
   Arrival own{.machine_rank = 0, .main_process_port = port ? *port : free_port()};
   for (size_t rank = 1; rank < seats.size(); ++rank) {
@@ -180,7 +180,7 @@ std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadl
     }
     if (socket.gone()) return std::nullopt;
     deadline.check("machine 0 still waits for other machines");
-    if (int number = signals.request_to_stop(kPause)) return Arrival{.stopped_by = number};
+    if (int number = signals.request_to_stop(kBetweenLooks)) return Arrival{.stopped_by = number};
   }
 }
 
@@ -205,7 +205,7 @@ Arrival arrive(const std::string& host_name, int port, const JobShape& shape, st
     }
     deadline.check("nobody listens on " + host_name + ", port " + std::to_string(port) +
                    ": the machine with that address has not been started, or cannot be reached");
-    if (int number = signals.request_to_stop(kPause)) return {.stopped_by = number};
+    if (int number = signals.request_to_stop(kBetweenLooks)) return {.stopped_by = number};
   }
 }
 
