@@ -44,10 +44,10 @@ void set_variables(const std::vector<EnvironmentVariable>& variables) {
 
 void enter_job(int local_rank, int num_processes, const Node& node, std::optional<LoopbackPort>& store,
                const ForkOptions& options) {
-  int threads = threads_per_rank(num_processes);
   set_variables(rank_environment(local_rank, num_processes, node, store ? std::optional(store->fd()) : std::nullopt));
   if (options.use_cpu) set_environment_variable({"ACCELERATE_USE_CPU", "1"});
   set_variables(options.environment);
+  int threads = threads_per_rank(num_processes);
   set_environment_variable({"OMP_NUM_THREADS", std::to_string(threads)});
   if (store && local_rank != 0) store->close();
   comm::PartialState::reset();  // what the parent found about itself does not hold here
@@ -71,6 +71,7 @@ std::vector<std::string> fork_ranks(int num_processes, const std::function<std::
     store.emplace(node.main_port);
     store->listen();  // ranks that come before rank 0 wait for it
     node.main_port = store->number();
+    node.main_address = "127.0.0.1";  // the store listens nowhere else
   }
   RankStreams streams(options.line_prefix, first_rank, num_processes);
   RankCrew crew(options, node.num_nodes * num_processes);

@@ -2,13 +2,11 @@
 
 // Requests to stop that a caller wants to hear about instead of ending by them.
 
-#include <signal.h>
-
-#include <array>
-
 namespace accelerate::ranks {
 
-/// While it lives, SIGINT and SIGTERM are noted instead of doing what they did. Those that were ignored stay ignored.
+/// While one lives, SIGINT and SIGTERM are noted instead of doing what they did. Those that were ignored stay ignored.
+/// There can be several, also in several threads: each hears of every signal, and the last one to go puts back what was
+/// there before the first.
 class HeldSignals {
  public:
   HeldSignals();
@@ -19,9 +17,11 @@ class HeldSignals {
   /// The signal that came since the last call, or 0.
   int take();
 
+  /// In a forked process: those that hold signals are the parent's.
+  static void forget_those_of_parent();
+
  private:
-  static constexpr std::array kNumbers = {SIGINT, SIGTERM};
-  std::array<struct sigaction, kNumbers.size()> previous_;
+  int num_heard_;
 };
 
 }  // namespace accelerate::ranks

@@ -8,8 +8,10 @@
 #include <ATen/DeviceAccelerator.h>
 
 #include "accelerate/base/cpu.h"
+#include "accelerate/base/exit_status.h"
 #include "accelerate/base/gpu.h"
 #include "accelerate/comm/partial_state.h"
+#include "accelerate/ranks/held_signals.h"
 
 namespace accelerate::ranks {
 
@@ -72,6 +74,15 @@ void check(const NotebookLauncherOptions& options) {
   }
 }
 
+/// Waits before the next start. Throws when somebody asks to stop meanwhile.
+void wait_for_restart(std::chrono::milliseconds interval, HeldSignals& signals) {
+  auto until = std::chrono::steady_clock::now() + interval;
+  do {
+    if (int number = signals.take()) fail("interrupted by ", signal_name(number), " before the ranks started again");
+    std::this_thread::sleep_for(std::min(interval, std::chrono::milliseconds(5)));
+  } while (std::chrono::steady_clock::now() < until);
+}
+
 }  // namespace
 
 std::vector<std::string> launch_function(const std::function<std::string()>& function,
@@ -91,6 +102,7 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
                    .pass_signals_on = true};
   if (mixed_precision) fork.environment.push_back({"ACCELERATE_MIXED_PRECISION", mixed_precision});
   fork.environment.push_back({"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)});
+  HeldSignals signals;  // between two starts too
   for (int restarts = 0;; ++restarts) {
     auto attempt = fork;
     attempt.environment.push_back({"TORCHELASTIC_RESTART_COUNT", std::to_string(restarts)});
@@ -101,7 +113,7 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
       std::cerr << "notebook_launcher: " << error.what() << "; starting again, " << restarts + 1 << " of at most "
                 << options.max_restarts << " times" << std::endl;
     }
-    std::this_thread::sleep_for(options.monitor_interval);
+    wait_for_restart(options.monitor_interval, signals);
   }
 }
 

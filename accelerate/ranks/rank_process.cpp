@@ -17,6 +17,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/uncaught.h"
+#include "accelerate/ranks/held_signals.h"
 
 namespace accelerate::ranks {
 
@@ -57,10 +58,13 @@ std::string describe_exception() {
   }
 }
 
-/// The parent's handlers speak for the parent; here a signal ends the rank, and the parent says which it was.
+/// The parent's handlers speak for the parent; here a signal ends the rank, and the parent says which it was. What the
+/// parent ignores, as under nohup, a rank ignores too.
 void restore_default_signals() {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
-    signal(number, SIG_DFL);
+    struct sigaction inherited{};
+    sigaction(number, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) signal(number, SIG_DFL);
   }
   sigset_t none;
   sigemptyset(&none);
@@ -69,6 +73,7 @@ void restore_default_signals() {
 
 [[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int gate_fd) {
   restore_default_signals();
+  HeldSignals::forget_those_of_parent();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before it could be watched
 
@@ -151,19 +156,30 @@ void RankProcess::decode_outcome() {
 }
 
 void RankProcess::update() {
-  int status = 0;
   // The end is looked for first: then everything the process wrote is in the pipe when it is read.
-  if (!ended() && waitpid(pid_, &status, WNOHANG) == pid_) wait_status_ = status;
+  if (!ended()) look_for_end();
   read_outcome();
   decode_outcome();
 }
 
-bool RankProcess::crashed() const { return ended() && WIFSIGNALED(*wait_status_); }
+void RankProcess::look_for_end() {
+  int status = 0;
+  auto found = waitpid(pid_, &status, WNOHANG);
+  if (found == pid_) wait_status_ = status;
+  // The program ignores SIGCHLD, or waits for children itself.
+  status_is_lost_ = found < 0 && errno == ECHILD;
+}
+
+bool RankProcess::crashed() const { return wait_status_ && WIFSIGNALED(*wait_status_); }
 
 std::optional<std::string> RankProcess::failure() const {
   if (returned()) return std::nullopt;
   if (outcome_) return outcome_->text;
   if (!ended()) return std::nullopt;
+  if (status_is_lost_) {
+    return "its process ended before its function returned; how is not known, because this program ignores SIGCHLD or "
+           "waits for children itself";
+  }
   auto end = describe_exit(*wait_status_);
   return crashed() ? end : end + " before its function returned";
 }

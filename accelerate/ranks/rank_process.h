@@ -37,7 +37,7 @@ class RankProcess {
   void update();
 
   bool returned() const { return outcome_ && outcome_->success; }
-  bool ended() const { return wait_status_.has_value(); }
+  bool ended() const { return wait_status_ || status_is_lost_; }
 
   /// What `body` returned.
   const std::string& result() const { return outcome_->text; }
@@ -59,6 +59,7 @@ class RankProcess {
     std::string text;
   };
 
+  void look_for_end();
   void read_outcome();
   void decode_outcome();
   bool crashed() const;
@@ -69,6 +70,7 @@ class RankProcess {
   std::string received_;
   std::optional<Outcome> outcome_;
   std::optional<int> wait_status_;
+  bool status_is_lost_ = false;  // the process has ended, and somebody else took its status
 };
 
 }  // namespace accelerate::ranks

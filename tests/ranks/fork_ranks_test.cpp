@@ -140,6 +140,27 @@ TEST_CASE("when time is up the ranks that still run are named and killed") {
   CHECK(Clock::now() - start < 3s);
 }
 
+TEST_CASE("a rank ignores what the program ignores, as a hang-up under nohup") {
+  auto before = signal(SIGHUP, SIG_IGN);
+  ScopeExit put_back([&] { signal(SIGHUP, before); });
+  auto hang_up = [](int) {
+    raise(SIGHUP);
+    return std::string("alive");
+  };
+  CHECK(fork_ranks(1, hang_up, {.timeout = 20s}) == std::vector<std::string>{"alive"});
+}
+
+TEST_CASE("a program that ignores the ends of children can launch, and hears of ranks that end") {
+  auto before = signal(SIGCHLD, SIG_IGN);
+  ScopeExit put_back([&] { signal(SIGCHLD, before); });
+  CHECK(fork_ranks(2, [](int rank) { return std::to_string(rank); }) == std::vector<std::string>{"0", "1"});
+  auto text = failure_of(2, [](int rank) {
+    if (rank == 1) _exit(3);
+    return sleep_for_ever(rank);
+  });
+  CHECK_MESSAGE(text.find("rank 1 of 2 failed: its process ended before its function returned") == 0, text);
+}
+
 TEST_CASE("no process outlives the call, and no descriptor leaks") {
   auto count_fds = [] {
     int count = 0;

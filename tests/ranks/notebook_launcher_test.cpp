@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/loopback_port.h"
+#include "accelerate/base/scope.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
@@ -168,6 +170,56 @@ TEST_CASE("ranks that go on after an interrupt are killed when their grace is ov
   }
 }
 
+TEST_CASE("two launches at once both end by an interrupt, and the program gets its handlers back") {
+  PartialState::reset();
+  sighandler_t handler = [](int) {};
+  auto before = signal(SIGINT, handler);
+  ScopeExit put_back([&] { signal(SIGINT, before); });
+  tests::TemporaryDirectory notes;
+  auto launch = [&](const char* name) {
+    return failure_of([&] {
+      notebook_launcher(
+          [&] {
+            notes.write(name, "");
+            loop_for_ever();
+          },
+          {.num_processes = 1});
+    });
+  };
+  std::string first_end, second_end;
+  std::thread first([&] { first_end = launch("first"); });
+  std::thread second([&] { second_end = launch("second"); });
+  while (!std::filesystem::exists(notes.path() / "first") || !std::filesystem::exists(notes.path() / "second")) {
+    std::this_thread::sleep_for(1ms);
+  }
+  kill(getpid(), SIGINT);
+  first.join();
+  second.join();
+  CHECK(first_end == "interrupted by SIGINT; these of 1 ranks were stopped: 0");
+  CHECK(second_end == first_end);
+  bool restored = signal(SIGINT, handler) == handler;
+  CHECK(restored);
+}
+
+TEST_CASE("an interrupt before a restart ends the launch") {
+  PartialState::reset();
+  auto begin = Clock::now();
+  std::string text;
+  std::thread interrupt;
+  tests::captured_stderr([&] {
+    text = failure_of([&] {
+      interrupt = std::thread([] {
+        std::this_thread::sleep_for(700ms);
+        kill(getpid(), SIGINT);
+      });
+      notebook_launcher([] { fail("ill"); }, {.num_processes = 1, .max_restarts = 1, .monitor_interval = 60s});
+    });
+  });
+  interrupt.join();
+  CHECK(text == "interrupted by SIGINT before the ranks started again");
+  CHECK(Clock::now() - begin < 30s);
+}
+
 TEST_CASE("a process that has an Accelerator cannot launch, until it has given it up") {
   PartialState state;
   auto text = failure_of([] { notebook_launcher([] {}, {.num_processes = 2}); });
@@ -252,6 +304,19 @@ TEST_CASE("what a rank prints is there while it runs") {
   reader.join();
   for (int fd : {lines[0], answers[0], answers[1]}) close(fd);
   CHECK(text == "");
+}
+
+TEST_CASE("the number of threads can be among the variables") {
+  PartialState::reset();
+  auto threads = [] { return at::get_num_threads(); };
+  CHECK(notebook_launcher(threads, {.num_processes = 1, .environment = {{"OMP_NUM_THREADS", "3"}}}) ==
+        std::vector<int>{3});
+}
+
+TEST_CASE("ranks of one machine meet on it, whatever its address") {
+  PartialState::reset();
+  NotebookLauncherOptions options{.num_processes = 2, .master_addr = "192.0.2.1", .timeout = 30s};
+  CHECK(notebook_launcher(sum_of_ranks, options) == std::vector<int>{1, 1});
 }
 
 TEST_CASE("after a failure all ranks start again, as often as they may") {
