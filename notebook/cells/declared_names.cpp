@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 namespace accelerate::notebook {
 
@@ -32,9 +31,10 @@ class Reader {
     while (is("template")) {
       ++at_;
       skip_brackets("<", ">");
-      if (is("requires")) return {};
+      skip_constraint();
     }
     while (at_ < tokens_.size() && is_one_of(text(), kSpecifiers)) ++at_;
+    skip_attributes();
     if (is("using")) return is("=", 2) ? Names{std::string(text(1))} : Names{};
     if (is("concept")) return {std::string(text(1))};
     if (is("typedef")) return {last_word()};
@@ -54,7 +54,40 @@ class Reader {
   }
 
   void skip_attributes() {
-    while (is("[") && is("[", 1)) skip_brackets("[", "]");
+    for (;;) {
+      if (is("[") && is("[", 1)) {
+        skip_brackets("[", "]");
+      } else if (is("alignas")) {
+        skip_brackets("(", ")");
+      } else {
+        return;
+      }
+    }
+  }
+
+  /// requires A<T> && (B<T> || requires(T t) { t.c(); })
+  void skip_constraint() {
+    if (!is("requires")) return;
+    do {
+      ++at_;
+      if (is("&") || is("|")) ++at_;
+      if (is("requires")) {
+        if (is("(", 1)) skip_brackets("(", ")");
+        skip_brackets("{", "}");
+      } else if (is("(")) {
+        skip_brackets("(", ")");
+      } else {
+        skip_qualified_name();
+      }
+    } while ((is("&") && is("&", 1)) || (is("|") && is("|", 1)));
+  }
+
+  void skip_qualified_name() {
+    do {
+      if (is("::")) ++at_;
+      ++at_;
+      if (is("<")) skip_brackets("<", ">");
+    } while (is("::"));
   }
 
   /// Steps behind the bracket that closes the one here.
@@ -77,18 +110,31 @@ class Reader {
   }
 
   Names type_name() {
+    bool enumerators = is("enum");
     ++at_;
-    if (is("class") || is("struct")) ++at_;
+    if (is("class") || is("struct")) {
+      enumerators = false;
+      ++at_;
+    }
     skip_attributes();
-    bool specialized = is("<", 1);  // stays with the template that it specializes
-    return is_word() && !specialized ? Names{std::string(text())} : Names{};
+    bool elsewhere = is("<", 1) || is("::", 1);  // stays with the template that it specializes, or in its class
+    Names names;
+    if (is_word() && !elsewhere) names.emplace_back(text());
+    if (enumerators) add_enumerators(names);
+    return names;
   }
 
-  /// TORCH_MODULE(Net): a macro in capitals with one name.
-  bool makes_class() const {
-    auto is_capital = [](unsigned char c) { return std::islower(c) == 0; };
-    return is_word() && std::all_of(text().begin(), text().end(), is_capital) && is("(", 1) && is_word(2) && is(")", 3);
+  void add_enumerators(Names& names) {
+    int depth = 0;
+    for (; at_ < tokens_.size(); ++at_) {
+      if (is("(") || is("{")) ++depth;
+      if (is(")") || is("}")) --depth;
+      if (depth == 1 && (is("{") || is(",")) && is_word(1)) names.emplace_back(text(1));
+    }
   }
+
+  /// TORCH_MODULE(Net) or TORCH_MODULE_IMPL(Net, NetImpl).
+  bool makes_class() const { return (is("TORCH_MODULE") || is("TORCH_MODULE_IMPL")) && is("(", 1) && is_word(2); }
 
   /// `type name`, followed by what may follow a name; then the other names after commas.
   Names declarators() {
@@ -101,7 +147,11 @@ class Reader {
         last = text();
         qualified = num_parts > 0 && at_ > 0 && tokens_[at_ - 1].text == "::";
         if (!qualified) ++num_parts;
-        ++at_;
+        if (is("decltype")) {
+          skip_brackets("(", ")");
+        } else {
+          ++at_;
+        }
       } else if (is("<") && !last.empty() && !is("<", 1)) {
         skip_brackets("<", ">");
       } else if (is("::") || is("*") || is("&")) {
@@ -111,12 +161,23 @@ class Reader {
       }
     }
     if (is("[") && num_parts == 1 && last == "auto") return binding();
+    if (is("(") && is("*", 1) && is_word(2) && is(")", 3)) return pointer_to_function();
     bool named = num_parts >= 2 && !qualified && tokens_[at_ - 1].kind == TokenKind::Word;
-    bool follows = is("(") || is("=") || is("{") || is(";") || is("[") || is(",") || is(":");
+    bool assigned = is("=") && !is("=", 1);
+    bool follows = is("(") || assigned || is("{") || is(";") || is("[") || is(",") || is(":");
     if (!named || !follows) return {};
     Names names = {std::string(last)};
     add_names_after_commas(names);
     return names;
+  }
+
+  /// int (*name)(int) = f; without a value it could be a call.
+  Names pointer_to_function() {
+    auto name = std::string(text(2));
+    at_ += 4;
+    if (!is("(")) return {};
+    skip_brackets("(", ")");
+    return is("=") && !is("=", 1) ? Names{name} : Names{};
   }
 
   Names binding() {
@@ -148,9 +209,28 @@ class Reader {
 
 std::vector<std::string> declared_names(const std::vector<Token>& tokens) { return Reader(tokens).names(); }
 
+bool defines_member_of(const std::vector<std::string>& classes, const std::vector<Token>& tokens) {
+  if (is_one_of(tokens.front().text, kNoDeclaration)) return false;
+  bool has_body = tokens.back().text == "}";
+  int num_open = 0;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    auto word = tokens[i].text;
+    if (word == "(" || word == "{" || word == "=") return false;
+    if (word == "<") ++num_open;
+    if (word == ">") --num_open;
+    bool qualifies = tokens[i + 1].text == "::" || tokens[i + 1].text == "<";
+    if (!qualifies || std::find(classes.begin(), classes.end(), word) == classes.end()) continue;
+    // Without a body it is that of a static variable, behind its type; in std::cout << A::size there is none.
+    bool follows_type = i > 0 && num_open == 0 && (tokens[i - 1].kind == TokenKind::Word || tokens[i - 1].text == ">");
+    return has_body || follows_type;
+  }
+  return false;
+}
+
 bool has_lambda(const std::vector<Token>& tokens) {
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].text != "[") continue;
+    bool attribute = i + 1 < tokens.size() && tokens[i + 1].text == "[";
+    if (tokens[i].text != "[" || attribute) continue;
     if (i == 0 || tokens[i - 1].text == "return") return true;
     // After a name or a closing bracket it is an index.
     bool index = tokens[i - 1].kind != TokenKind::Punctuation || tokens[i - 1].text == ")" ||

@@ -1,6 +1,7 @@
 #include "notebook/cells/rewrite_cell.h"
 
 #include <algorithm>
+#include <span>
 
 #include "notebook/cells/declared_names.h"
 #include "notebook/cells/split_cell.h"
@@ -13,15 +14,40 @@ std::string at_line(int line, int number) {
   return "\n#line " + std::to_string(line) + " \"In[" + std::to_string(number) + "]\"\n";
 }
 
+std::vector<std::string> names_of(const Chunk& chunk) {
+  return chunk.kind == ChunkKind::Statement ? declared_names(chunk.tokens) : std::vector<std::string>();
+}
+
+/// Whether `later` declares again what `chunk` declares, or defines a member of it.
+bool completes(const Chunk& chunk, const Chunk& later) {
+  auto names = names_of(chunk), later_names = names_of(later);
+  auto declared_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  return std::ranges::any_of(later_names, declared_here) || defines_member_of(names, later.tokens);
+}
+
+/// The first chunk and those up to its completion: a function that is declared and then used has its code in a later
+/// chunk. Only the first chunk when something between them runs.
+std::span<const Chunk> group_at_front(std::span<const Chunk> chunks) {
+  size_t size = 1;
+  for (size_t i = 0; i < size; ++i) {
+    for (size_t later = size; later < chunks.size(); ++later) {
+      if (completes(chunks[i], chunks[later])) size = later + 1;
+    }
+  }
+  for (size_t i = 1; i < size; ++i) {
+    bool member = std::ranges::any_of(chunks.first(i), [&](const Chunk& one) { return completes(one, chunks[i]); });
+    if (names_of(chunks[i]).empty() && !member) return chunks.first(1);
+  }
+  return chunks.first(size);
+}
+
 /// Collects chunks into units. Only redefinitions need one of their own.
 class Rewriter {
  public:
-  Rewriter(int number, int first_line, const IsKnown& is_known)
-      : number_(number), first_line_(first_line), is_known_(is_known) {}
+  Rewriter(int number, int first_line) : number_(number), first_line_(first_line) {}
 
   void add(const Chunk& chunk) {
     std::string text(chunk.text);
-    auto names = chunk.kind == ChunkKind::Statement ? declared_names(chunk.tokens) : std::vector<std::string>();
     switch (chunk.kind) {
       case ChunkKind::Directive:
         unit_.code += position(chunk) + text + "\n";
@@ -37,13 +63,22 @@ class Rewriter {
       case ChunkKind::Statement:
         break;
     }
-    if (std::any_of(names.begin(), names.end(), is_known_)) {
-      add_redefinition(chunk, names);
-    } else if (names.empty() && has_lambda(chunk.tokens) && !is_declaration(chunk)) {
+    if (runs_lambda(chunk)) {
       unit_.code += marker(chunk) + in_function(position(chunk) + text);
     } else {
       unit_.code += (is_declaration(chunk) ? "" : marker(chunk)) + position(chunk) + text;
     }
+  }
+
+  /// Declarations that take the place of older ones, all in one unit.
+  void add_redefinitions(std::span<const Chunk> chunks) {
+    finish_unit();
+    auto space = "\ninline namespace In" + std::to_string(number_) + " {";
+    for (const auto& chunk : chunks) {
+      unit_.code += marker(chunk) + space + position(chunk) + std::string(chunk.text) + "\n}\n";
+      for (const auto& name : names_of(chunk)) unit_.redefines.push_back(name);
+    }
+    finish_unit();
   }
 
   std::vector<Unit> units() {
@@ -72,27 +107,25 @@ class Rewriter {
     return false;
   }
 
+  /// Expressions do; what ends with a body is a function or namespace, whatever stands in it.
+  static bool runs_lambda(const Chunk& chunk) {
+    return names_of(chunk).empty() && has_lambda(chunk.tokens) && !is_declaration(chunk) && !chunk.text.ends_with('}');
+  }
+
+  /// The line tells the parts of a cell apart, which commands separate.
   std::string in_function(const std::string& body) {
-    auto name = "cell_" + std::to_string(number_) + "_" + std::to_string(num_functions_++);
+    auto name =
+        "cell_" + std::to_string(number_) + "_" + std::to_string(first_line_) + "_" + std::to_string(num_functions_++);
     return "\nstatic void " + name + "() {" + body + "\n}\n" + name + "();";
   }
 
-  void add_redefinition(const Chunk& chunk, const std::vector<std::string>& names) {
-    finish_unit();
-    auto space = "In" + std::to_string(number_);
-    units_.push_back(
-        {marker(chunk) + "\ninline namespace " + space + " {" + position(chunk) + std::string(chunk.text) + "\n}\n",
-         names});
-  }
-
   void finish_unit() {
-    if (!unit_.code.empty()) units_.push_back({unit_.code + "\n"});
+    if (!unit_.code.empty()) units_.push_back({unit_.code + "\n", unit_.redefines});
     unit_ = {};
   }
 
   int number_;
   int first_line_;
-  const IsKnown& is_known_;
   int num_functions_ = 0;
   Unit unit_;
   std::vector<Unit> units_;
@@ -101,8 +134,18 @@ class Rewriter {
 }  // namespace
 
 std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown& is_known, int first_line) {
-  Rewriter rewriter(number, first_line, is_known);
-  for (const auto& chunk : split_cell(cell)) rewriter.add(chunk);
+  auto chunks = split_cell(cell);
+  auto redefines = [&](const Chunk& chunk) { return std::ranges::any_of(names_of(chunk), is_known); };
+  Rewriter rewriter(number, first_line);
+  for (std::span<const Chunk> rest = chunks; !rest.empty();) {
+    auto group = group_at_front(rest);
+    if (std::ranges::any_of(group, redefines)) {
+      rewriter.add_redefinitions(group);
+    } else {
+      for (const auto& chunk : group) rewriter.add(chunk);
+    }
+    rest = rest.subspan(group.size());
+  }
   return rewriter.units();
 }
 

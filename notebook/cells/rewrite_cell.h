@@ -21,9 +21,10 @@ using IsKnown = std::function<bool(const std::string& name)>;
 /// The units of cell number `number`.
 ///
 /// Control statements go into functions, as do expressions with a lambda, which clang 19 cannot mangle at the top
-/// level. A declaration of a known name goes into a namespace of its own, because C++ has no redefinition. The value of
-/// an expression at the end is shown. Lines of messages are those of the cell, which is called In[number] in them, and
-/// a running statement can be found by its line (runtime/messages.h).
+/// level. A declaration of a known name goes into a namespace of its own, because C++ has no redefinition, together
+/// with what completes it, as the code of a function that is declared first. The value of an expression at the end is
+/// shown. Lines of messages are those of the cell, which is called In[number] in them, and a running statement can be
+/// found by its line (runtime/messages.h).
 std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown& is_known, int first_line = 1);
 
 /// Code that measures how long the cell takes: with 0 for a count, as many runs as are needed for a good estimate.

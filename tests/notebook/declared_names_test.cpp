@@ -35,12 +35,42 @@ TEST_CASE("Functions, classes, aliases and templates have names too") {
   CHECK(names("std::string name() { return {}; }") == "name");
   CHECK(names("struct NetImpl : torch::nn::Module { int a, b; };") == "NetImpl");
   CHECK(names("enum class E { A, B };") == "E");
+  CHECK(names("enum Color : int { Red, Green = f(1, 2), Blue };") == "Color Red Green Blue");
+  CHECK(names("enum { k = 1 };") == "k");
   CHECK(names("TORCH_MODULE(Net);") == "Net");
+  CHECK(names("TORCH_MODULE_IMPL(Net, OwnNetImpl);") == "Net");
   CHECK(names("using VI = std::vector<int>;") == "VI");
   CHECK(names("typedef unsigned long ulong_t;") == "ulong_t");
   CHECK(names("template <class T> T twice(T t) { return t + t; }") == "twice");
   CHECK(names("template <class T> struct Box { T t; };") == "Box");
   CHECK(names("template <class T> concept Small = sizeof(T) < 4;") == "Small");
+}
+
+TEST_CASE("Names are found behind alignments, constraints and in declarators with brackets") {
+  CHECK(names("struct alignas(16) V { float x; };") == "V");
+  CHECK(names("alignas(64) float b[4];") == "b");
+  CHECK(names("decltype(x) y = x;") == "y");
+  CHECK(names("decltype(auto) f() { return 1; }") == "f");
+  CHECK(names("int (*pointer)(int) = [](int a) { return a; };") == "pointer");
+  CHECK(names("template <class T> requires std::integral<T> T half(T t) { return t / 2; }") == "half");
+  CHECK(names("template <class T> requires(sizeof(T) > 4) && C<T> struct Large {};") == "Large");
+  CHECK(names("template <class T> requires requires(T t) { t.x; } int f(T t) { return t.x; }") == "f");
+}
+
+TEST_CASE("A member that is defined outside of its class is told from an expression") {
+  auto defines = [](std::string_view code) { return defines_member_of({"A", "Box"}, tokens_of(code).tokens); };
+  CHECK(defines("void A::f() {}"));
+  CHECK(defines("std::ostream& A::print(std::ostream& out) const { return out; }"));
+  CHECK(defines("A::A(int a) : a_{a} {}"));
+  CHECK(defines("int A::size = 0;"));
+  CHECK(defines("std::vector<std::pair<int, int>> A::pairs;"));
+  CHECK(defines("template <class T> T Box<T>::get() { return t; }"));
+  CHECK_FALSE(defines("void B::f() {}"));
+  CHECK_FALSE(defines("A::run();"));
+  CHECK_FALSE(defines("std::cout << A::size << std::endl;"));
+  CHECK_FALSE(defines("std::cin >> A::size;"));
+  CHECK_FALSE(defines("int x = A::size;"));
+  CHECK_FALSE(defines("throw A::Error{};"));
 }
 
 TEST_CASE("What declares nothing anew has no names") {
@@ -64,6 +94,10 @@ TEST_CASE("What declares nothing anew has no names") {
                            "template <> struct Box<int> { };",
                            "accelerate::notebook_launcher(train, {.num_processes = 2});",
                            "return x;",
+                           "TORCH_CHECK(x);",
+                           "struct A::B { int x; };",
+                           "f(*p)(3);",
+                           "a * b == c;",
                            ""}) {
     CAPTURE(code);
     CHECK(names(code) == "");
@@ -79,4 +113,5 @@ TEST_CASE("A lambda is told from an index and an attribute") {
   CHECK_FALSE(has("v[0] = w[1][2];"));
   CHECK_FALSE(has("f()[0];"));
   CHECK_FALSE(has("int array[3];"));
+  CHECK_FALSE(has("[[nodiscard]] int f();"));
 }

@@ -31,14 +31,27 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 TEST_CASE("Declarations stay at the top level, control statements go into functions") {
   CHECK(rewritten("int x = 1;") == "int x = 1;\n");
-  CHECK(rewritten("for (;;) f();") == "static void cell_3_0() {\nfor (;;) f();\n}\ncell_3_0();\n");
+  CHECK(rewritten("for (;;) f();") == "static void cell_3_1_0() {\nfor (;;) f();\n}\ncell_3_1_0();\n");
 }
 
 TEST_CASE("An expression statement with a lambda goes into a function, a declaration with one stays") {
-  CHECK(contains(rewritten("launch([] {}, 2);"), "static void cell_3_0()"));
-  CHECK(contains(rewritten("[&] { f(); }();"), "static void cell_3_0()"));
+  CHECK(contains(rewritten("launch([] {}, 2);"), "static void cell_3_1_0()"));
+  CHECK(contains(rewritten("[&] { f(); }();"), "static void cell_3_1_0()"));
   CHECK(rewritten("auto f = [] {};") == "auto f = [] {};\n");
   CHECK(rewritten("v[0] = 1;") == "v[0] = 1;\n");
+}
+
+TEST_CASE("A function with a lambda inside stays at the top level, whatever its name looks like") {
+  for (const char* code : {"bool operator<(A a, A b) { return [&] { return a.x < b.x; }(); }",
+                           "int A::f() { return [&] { return x; }(); }", "decltype(auto) f() { return [] {}; }",
+                           "int (*pointer)(int) = [](int a) { return a; };"}) {
+    CHECK(rewritten(code) == std::string(code) + "\n");
+  }
+}
+
+TEST_CASE("Parts of a cell have functions of different names") {
+  CHECK(contains(rewrite_cell("{ f(); }", 3, nothing_known, 1)[0].code, "cell_3_1_0"));
+  CHECK(contains(rewrite_cell("{ f(); }", 3, nothing_known, 5)[0].code, "cell_3_5_0"));
 }
 
 TEST_CASE("The value of an expression at the end is shown") {
@@ -54,6 +67,19 @@ TEST_CASE("A declaration of a known name gets a unit and a namespace of its own"
   CHECK(units[1].redefines == std::vector<std::string>{"x"});
   CHECK(contains(units[1].code, "inline namespace In4 {"));
   CHECK(contains(units[2].code, "int b = x;"));
+}
+
+TEST_CASE("A redefinition and what completes it are one unit") {
+  auto known = [](const std::string& name) { return name != "fresh"; };
+  auto functions = "bool even(int);\nint fresh() { return even(1); }\nbool even(int n) { return n == 0; }\nint x = 1;";
+  auto units = rewrite_cell(functions, 4, known);
+  REQUIRE(units.size() == 2);
+  CHECK(units[0].redefines == std::vector<std::string>{"even", "fresh", "even"});
+  CHECK(units[1].redefines == std::vector<std::string>{"x"});
+  units = rewrite_cell("struct A { void f(); };\nvoid use() { A().f(); }\nvoid A::f() {}", 4, known);
+  REQUIRE(units.size() == 1);
+  CHECK(contains(units[0].code, "inline namespace In4 {\n#line 2 \"In[4]\"\n\nvoid A::f() {}"));
+  CHECK(rewrite_cell("bool even(int);\neven(1);\nbool even(int n) { return n == 0; }", 4, known).size() == 3);
 }
 
 TEST_CASE("Messages name the cell and its lines") {

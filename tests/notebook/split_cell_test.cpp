@@ -51,6 +51,42 @@ TEST_CASE("An expression without a semicolon ends a cell") {
   CHECK(kinds("P{1} + P{2}") == "e");
 }
 
+TEST_CASE("After the body of a function something new begins, whatever it begins with") {
+  CHECK(kinds("double f(double x) { return x; }\n(f(2) + f(3)) / 2") == "se");
+  CHECK(kinds("double f(double x) { return x; }\n-f(1)") == "se");
+  CHECK(kinds("int f() noexcept { return 1; }\n*p") == "se");
+  CHECK(kinds("auto f() -> int { return 1; }\n[] { return 1; }()") == "se");
+  CHECK(kinds("bool operator==(A, A) { return true; }\n(a == b)") == "se");
+  CHECK(kinds("template <class T = int> T g(T t) { return t; }\n-g(1)") == "se");
+  CHECK(kinds("[[nodiscard]] int f() { return 1; }\n-f()") == "se");
+  CHECK(kinds("int f() { return 1; };") == "s");
+}
+
+TEST_CASE("The braces of a value do not end a statement") {
+  CHECK(kinds("[](int a) { return a; }(3)") == "e");
+  CHECK(kinds("std::cout << [](int a) { return a; }(3) << 1;") == "s");
+  CHECK(kinds("auto n = [](int a) { return a; }(3) + 1;") == "s");
+  CHECK(kinds("template <class T> constexpr T two = T{1} + T{1};") == "s");
+  CHECK(kinds("p->x + T{1} - 2") == "e");
+}
+
+TEST_CASE("Braces inside the head of a definition do not end it") {
+  CHECK(kinds("F::F(int a) : a_{a} {}\nint x;") == "ss");
+  CHECK(kinds("inline F::F(int a) : a_{a}, b_{a} { f(); }\n-x") == "se");
+  CHECK(kinds("template <class T> requires requires(T t) { t.x; } int f(T t) { return t.x; }\nint y;") == "ss");
+  CHECK(kinds("static struct P { int a; } p;\nint x;") == "ss");
+  CHECK(kinds("do x++; while (x < 3);\nwhile (x) f();") == "cc");
+}
+
+TEST_CASE("A declaration without its semicolon is no expression, so that the compiler says what is missing") {
+  CHECK(kinds("auto t = torch::ones({2})") == "s");
+  CHECK(kinds("std::vector<int> v{1, 2}") == "s");
+  CHECK(kinds("auto [a, b] = f()") == "s");
+  CHECK(kinds("using namespace std") == "s");
+  CHECK(kinds("a * b(3)") == "e");
+  CHECK(kinds("a * b == c") == "e");
+}
+
 TEST_CASE("Signs in literals and comments do not count") {
   CHECK(kinds("std::string r = R\"x(raw \" ; } )\" string)x\"; char c = '}'; int n = 1'000'000;") == "sss");
   CHECK(kinds("const char* s = \"a;b}c\\\"\"; /* ; } */ x") == "se");
