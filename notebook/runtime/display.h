@@ -7,6 +7,8 @@
 //   auto shown = display(plot(losses));            one that is drawn anew while a loop runs:
 //   shown.update(plot(losses));
 
+#include <concepts>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,11 +85,12 @@ Display display(const T& value) {
 }
 
 /// Comes after the expression that a cell ends with: its value is the cell's result. An operator rather than a
-/// function, because an expression without a value is left as it is.
+/// function, because an expression without a value is left as it is. A stream is what printing leaves over, and is not
+/// shown.
 struct Shown {};
 template <class T>
 void operator,(const T& value, Shown) {
-  send_result(bundle_of(value));
+  if constexpr (!std::same_as<T, std::ostream>) send_result(bundle_of(value));
 }
 
 }  // namespace accelerate::notebook

@@ -34,8 +34,8 @@ concept TupleLike = requires { std::tuple_size<T>::value; };
 
 }  // namespace detail
 
-/// Tensors with type, shape and values; texts in quotes; containers, pairs and tuples with their elements, at most 100
-/// of them; anything with operator<< by that; otherwise the name of the type.
+/// Tensors with type, shape and values; texts in quotes, or nullptr; containers, pairs and tuples with their elements,
+/// at most 100 of them; anything with operator<< by that; otherwise the name of the type.
 template <class T>
 std::string value_text(const T& value) {
   if constexpr (std::same_as<T, at::Tensor>) {
@@ -43,6 +43,9 @@ std::string value_text(const T& value) {
   } else if constexpr (std::same_as<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::convertible_to<const T&, std::string_view>) {
+    if constexpr (std::is_pointer_v<T>) {
+      if (value == nullptr) return "nullptr";
+    }
     return "\"" + std::string(std::string_view(value)) + "\"";
   } else if constexpr (detail::Range<T>) {
     std::string text;

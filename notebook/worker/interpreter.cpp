@@ -117,6 +117,7 @@ void Interpreter::try_out(const std::vector<Unit>& units) {
     }
     reply("null");
   });
+  if (was_interrupted()) throw Interrupted("interrupted before the cell began");
   if (!verdict) throw CompileError("the compiler crashed on this code; written in another way it may compile", "");
   auto error = nlohmann::json::parse(*verdict);
   if (!error.is_null()) throw CompileError(error["message"], error["report"]);

@@ -13,6 +13,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 #include "notebook/protocol/frames.h"
+#include "notebook/worker/interrupts.h"
 
 namespace accelerate::notebook {
 
@@ -26,7 +27,7 @@ std::optional<std::string> read_reply(int pipe, std::optional<std::chrono::milli
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd ready{pipe, POLLIN, 0};
     int count = poll(&ready, 1, limit ? static_cast<int>(std::max<long>(left, 0)) : -1);
-    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EINTR && !was_interrupted()) continue;
     if (count <= 0) return std::nullopt;
     bool more = reader.read_some();
     if (auto frame = reader.take()) return frame;
@@ -42,10 +43,13 @@ std::optional<std::string> ask_copy(const std::function<void(const Reply&)>& wor
   if (pipe2(ends, O_CLOEXEC) != 0) fail("the notebook cannot try the cell out: pipe: ", std::strerror(errno));
   pid_t copy = fork();
   if (copy == 0) {
-    work([&](const std::string& result) {
-      write_frame(ends[1], result);
-      _exit(0);
-    });
+    try {
+      work([&](const std::string& result) {
+        write_frame(ends[1], result);
+        _exit(0);
+      });
+    } catch (...) {  // is no reply, and must not go on in the callers of this function
+    }
     _exit(0);
   }
   close(ends[1]);

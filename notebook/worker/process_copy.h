@@ -13,7 +13,7 @@ namespace accelerate::notebook {
 using Reply = std::function<void(const std::string& result)>;
 
 /// Forks a copy, calls `work` in it and returns what it has replied. Nothing when the copy ends without a reply, as in
-/// a crash, or takes longer than `limit`. Throws Error when there can be no copy.
+/// a crash, takes longer than `limit`, or is interrupted. Throws Error when there can be no copy.
 std::optional<std::string> ask_copy(const std::function<void(const Reply&)>& work,
                                     std::optional<std::chrono::milliseconds> limit = std::nullopt);
 

@@ -36,13 +36,17 @@ clang::FunctionDecl* as_function(clang::NamedDecl* declaration) {
   return llvm::dyn_cast<clang::FunctionDecl>(declaration);
 }
 
+size_t num_template_parameters(const clang::FunctionDecl* function) {
+  auto* function_template = function->getDescribedFunctionTemplate();
+  return function_template == nullptr ? 0 : function_template->getTemplateParameters()->size();
+}
+
 /// Functions with other parameters are overloads, and stay beside each other.
 bool is_overload(clang::ASTContext& context, clang::NamedDecl* older, clang::NamedDecl* newer) {
   auto* a = as_function(older);
   auto* b = as_function(newer);
   if (a == nullptr || b == nullptr || older->getKind() != newer->getKind()) return false;
-  if (llvm::isa<clang::FunctionTemplateDecl>(older)) return a->param_size() != b->param_size();
-  if (a->param_size() != b->param_size()) return true;
+  if (a->param_size() != b->param_size() || num_template_parameters(a) != num_template_parameters(b)) return true;
   for (unsigned i = 0; i < a->param_size(); ++i) {
     if (!context.hasSameType(a->getParamDecl(i)->getType(), b->getParamDecl(i)->getType())) return true;
   }
@@ -64,7 +68,8 @@ void remove_from_table(clang::DeclContext* scope, clang::NamedDecl* declaration)
 
 void hide(clang::CompilerInstance& compiler, clang::NamedDecl* declaration) {
   remove_from_table(top_level(compiler), declaration);
-  if (declaration->getDeclContext()->isNamespace()) remove_from_table(declaration->getDeclContext(), declaration);
+  // Enumerators are listed around their enumeration too.
+  remove_from_table(declaration->getDeclContext()->getEnclosingNamespaceContext(), declaration);
   auto& resolver = compiler.getSema().IdResolver;
   for (auto i = resolver.begin(declaration->getDeclName()); i != resolver.end(); ++i) {
     if (*i == declaration) {

@@ -113,7 +113,11 @@ json run_cell(Interpreter& interpreter, const std::string& cell, int number) {
   running_line = 0;
   forget_interrupts();
   try {
-    for (const auto& part : parts_of(cell)) run_part(interpreter, part, number);
+    for (const auto& part : parts_of(cell)) {
+      run_part(interpreter, part, number);
+      if (was_interrupted())
+        throw Interrupted("the cell was interrupted, and stopped when it came to a command or its end");
+    }
     return {{"status", "ok"}};
   } catch (const Interrupted& problem) {
     return error("KeyboardInterrupt", problem.what(), {std::string("KeyboardInterrupt: ") + problem.what()});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include <clang/AST/ASTContext.h>
@@ -16,6 +17,7 @@
 #include <clang/Sema/SemaCodeCompletion.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include "notebook/cells/cell_parts.h"
 #include "notebook/cells/declared_names.h"
 #include "notebook/cells/split_cell.h"
 #include "notebook/worker/process_copy.h"
@@ -30,7 +32,7 @@ constexpr std::chrono::seconds kLimit(10);
 constexpr size_t kMostNames = 500;
 
 struct Question {
-  std::string before;  // the cell up to the name
+  std::string before;  // the code of the cell up to the name
   std::string name;    // as far as it is typed
   bool whole_word;
 };
@@ -137,7 +139,22 @@ void parse_if_possible(Interpreter& interpreter, const Unit& unit) {
   }
 }
 
-/// Reads the cell up to the name, as far as it can be read, and lets the compiler say what fits there.
+bool is_code(const CellPart& part) {
+  return part.kind == PartKind::Code || part.kind == PartKind::Time || part.kind == PartKind::TimeIt;
+}
+
+/// The code of the beginning of a cell, without its commands; nothing when it ends in a command.
+std::optional<std::string> code_of(const std::string& cell) {
+  std::string code;
+  auto parts = parts_of(cell);
+  if (!parts.empty() && !is_code(parts.back()) && !cell.ends_with('\n')) return std::nullopt;
+  for (const auto& part : parts) {
+    if (is_code(part)) code += part.text;
+  }
+  return code;
+}
+
+/// Reads the code before the name, as far as it can be read, and lets the compiler say what fits there.
 void ask(Interpreter& interpreter, const Question& question, const Reply& reply) {
   auto chunks = split_cell(question.before);
   std::string last = "void completed_statement() {\n";
@@ -175,9 +192,14 @@ json suggestions_at(Interpreter& interpreter, std::string_view cell, size_t curs
   size_t begin = end;
   while (begin > 0 && in_name(cell[begin - 1])) --begin;
   while (whole_word && end < cell.size() && in_name(cell[end])) ++end;
-  Question question{std::string(cell.substr(0, begin)), std::string(cell.substr(begin, end - begin)), whole_word};
-  if (whole_word && question.name.empty()) return {{"begin", begin}, {"names", json::array()}};
-  auto names = ask_copy([&](const Reply& reply) { ask(interpreter, question, reply); }, kLimit);
+  auto name = std::string(cell.substr(begin, end - begin));
+  if (whole_word && name.empty()) return {{"begin", begin}, {"names", json::array()}};
+  auto names = ask_copy(
+      [&](const Reply& reply) {
+        auto before = code_of(std::string(cell.substr(0, begin)));
+        if (before) ask(interpreter, {*before, name, whole_word}, reply);
+      },
+      kLimit);
   return {{"begin", begin}, {"names", json::parse(names.value_or("[]"))}};
 }
 

@@ -60,6 +60,16 @@ class Values(KernelTest):
         self.assertEqual(self.value("struct Plain {};\nPlain{}"), "<Plain>")
         self.assertEqual(self.value("[] { return 5; }()"), "5")
 
+    def test_a_text_that_is_not_there_is_a_null_pointer(self):
+        self.assertEqual(self.value('getenv("NO_SUCH_VARIABLE")'), "nullptr")
+
+    def test_a_stream_is_not_shown(self):
+        outcome = self.run_cell('std::cout << "printed"')
+        self.assertEqual((outcome.stdout, outcome.result), ("printed", None))
+
+    def test_an_expression_after_a_function_may_begin_with_a_sign(self):
+        self.assertEqual(self.value("double half(double x) { return x / 2; }\n(half(2) + half(4)) / 2"), "1.5")
+
 
 class Output(KernelTest):
     def test_both_ways_to_print_appear_in_their_order(self):
@@ -120,6 +130,29 @@ class Definitions(KernelTest):
                           "auto [x, y] = std::pair(3, 4);")
         self.assertEqual(self.value("net->parameters().size() + one + two + x + y"), "12")
 
+    def test_what_is_declared_before_its_code_can_be_run_again(self):
+        for _ in range(3):
+            self.run_cell("bool even(int);\nbool odd(int n) { return n && even(n - 1); }\n"
+                          "bool even(int n) { return !n || odd(n - 1); }\n"
+                          "struct Apart { int f(); static int count; };\nint use() { return Apart().f() + Apart::count; }\n"
+                          "int Apart::f() { return 1; }\nint Apart::count = 2;\nstd::cout << Apart::count;")
+        self.assertEqual(self.value("use() + odd(3)"), "4")
+
+    def test_enumerations_can_be_defined_again(self):
+        for green in (5, 6):
+            self.run_cell(f"enum Color {{ Red, Green = {green} }};\nenum {{ kLimit = {green} }};")
+        self.assertEqual(self.value("Green + kLimit"), "12")
+
+    def test_templates_of_other_parameters_stay_beside_each_other(self):
+        self.run_cell("template <class T> int rank_of(const T&) { return 0; }")
+        for _ in range(2):
+            self.run_cell("template <class T> int rank_of(const std::vector<T>&) { return 1; }")
+        self.assertEqual(self.value("rank_of(3) + 10 * rank_of(std::vector<int>{})"), "10")
+
+    def test_a_macro_that_checks_a_variable_is_no_definition(self):
+        self.run_cell("bool is_fine = true;")
+        self.run_cell("TORCH_CHECK(is_fine);")
+
     def test_a_failed_definition_leaves_the_old_one(self):
         self.run_cell("struct Kept { int id() { return 7; } };\nint kept() { return 8; }")
         self.fails("struct Kept { int y = no_such_name; };")
@@ -129,6 +162,7 @@ class Definitions(KernelTest):
 
 class Errors(KernelTest):
     def test_a_compile_error_names_the_line(self):
+        self.assertIn("expected ';'", self.fails("auto open = torch::ones({2})").error)
         outcome = self.fails("int fine = 1;\nint y = not_declared;")
         self.assertEqual(outcome.error.split(":")[0], "CompileError")
         self.assertRegex(outcome.error, r"In\[\d+\], line 2: use of undeclared identifier 'not_declared'")
@@ -167,6 +201,15 @@ class Errors(KernelTest):
 class Commands(KernelTest):
     def test_shell(self):
         self.assertEqual(self.run_cell("!echo hello").stdout, "hello\n")
+
+    def test_code_goes_on_after_a_command(self):
+        loop = "for (int i = 0; i < 2; ++i) std::cout << i << std::endl;\n"
+        self.assertEqual(self.run_cell(loop + "!echo between\n" + loop).stdout, "0\n1\nbetween\n0\n1\n")
+
+    def test_an_interrupted_command_ends_the_cell(self):
+        outcome = self.fails('!sleep 60\nstd::cout << "ran";', interrupt_after=1)
+        self.assertTrue(outcome.error.startswith("KeyboardInterrupt"), outcome.error)
+        self.assertEqual(outcome.stdout, "")
 
     def test_time(self):
         self.assertRegex(self.run_cell("%%timeit -n 10 -r 2\nstd::sqrt(2.0);").stdout, r"per call \(2 runs of 10 calls\)")
@@ -218,6 +261,11 @@ class Names(KernelTest):
         self.assertIn("push_back", reply["matches"])
         reply = self.kernel.complete("double f(const torch::Tensor& weights) { return weights.nume")
         self.assertIn("numel", reply["matches"])
+
+    def test_names_are_completed_beside_commands(self):
+        self.assertIn("push_back", self.kernel.complete("!echo it's\nstd::vector<int> some;\nsome.push_b")["matches"])
+        self.assertIn("arange", self.kernel.complete("%%time\ntorch::arang")["matches"])
+        self.assertEqual(self.kernel.complete("!ls std")["matches"], [])
 
     def test_completion_replaces_what_was_typed(self):
         reply = self.kernel.complete("/* ä */ torch::arang")
@@ -278,6 +326,21 @@ class Accidents(KernelTest):
         outcome = self.fails("while (true) {}", interrupt_after=1)
         self.assertTrue(outcome.error.startswith("KeyboardInterrupt"))
         self.assertEqual(self.value("3 + 3"), "6")
+
+    def test_an_interrupt_is_told_when_the_cell_ends_by_itself(self):
+        self.run_cell("int kept_by_cell = 5;")
+        outcome = self.fails("std::this_thread::sleep_for(std::chrono::seconds(3));", interrupt_after=1)
+        self.assertTrue(outcome.error.startswith("KeyboardInterrupt"), outcome.error)
+        self.assertEqual(self.value("kept_by_cell"), "5")
+
+    def test_an_interrupt_while_a_cell_is_compiled_keeps_the_definitions(self):
+        self.run_cell("int kept_by_compiler = 6;\n"
+                      "template <int depth, int n> struct Tree "
+                      "{ static constexpr int v = Tree<depth - 1, 2 * n>::v + Tree<depth - 1, 2 * n + 1>::v; };\n"
+                      "template <int n> struct Tree<0, n> { static constexpr int v = 1; };")
+        outcome = self.fails("static_assert(Tree<18, 1>::v > 0);", interrupt_after=1)
+        self.assertEqual(outcome.error, "KeyboardInterrupt: interrupted before the cell began")
+        self.assertEqual(self.value("kept_by_compiler"), "6")
 
     def test_an_interrupt_while_the_interpreter_starts_keeps_the_cell_from_running(self):
         self.fails("_exit(0);")  # so that it starts anew
