@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "accelerate/base/environment.h"
+#include "accelerate/base/user_directories.h"
 #include "accelerate/config/assign.h"
 #include "accelerate/config/document.h"
 #include "accelerate/config/keys.h"
@@ -112,14 +112,6 @@ class ConfigReader {
   std::vector<Mistake> mistakes_;
 };
 
-/// The variable, unless it is empty, with ~ for the home directory.
-std::optional<fs::path> directory_of(const std::string& variable) {
-  auto value = environment_variable(variable).value_or("");
-  if (value.empty()) return std::nullopt;
-  if (value != "~" && !value.starts_with("~/")) return value;
-  return environment_variable("HOME").value_or("/") + value.substr(1);
-}
-
 }  // namespace
 
 std::string LaunchConfig::origin(const std::string& key) const {
@@ -127,11 +119,7 @@ std::string LaunchConfig::origin(const std::string& key) const {
   return found == positions.end() ? "" : file.string() + ":" + std::to_string(found->second.line);
 }
 
-fs::path default_config_file() {
-  auto home = fs::path(environment_variable("HOME").value_or("/"));
-  auto cache = directory_of("XDG_CACHE_HOME").value_or(home / ".cache");
-  return directory_of("HF_HOME").value_or(cache / "huggingface") / "accelerate" / "default_config.yaml";
-}
+fs::path default_config_file() { return huggingface_home() / "accelerate" / "default_config.yaml"; }
 
 LaunchConfig read_launch_config(const fs::path& path) {
   auto syntax = path.extension() == ".json" ? Syntax::Json : Syntax::Yaml;

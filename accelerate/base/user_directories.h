@@ -1,0 +1,23 @@
+#pragma once
+
+// Where a user's files lie: the home directory, caches, and what Hugging Face's programs keep there.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace accelerate {
+
+/// The directory that a variable names, with ~ for the home directory; nothing when it is not set or empty.
+std::optional<std::filesystem::path> environment_directory(const std::string& variable);
+
+/// HOME; without it, what the system knows of the user.
+std::filesystem::path home_directory();
+
+/// XDG_CACHE_HOME, else ~/.cache.
+std::filesystem::path cache_home();
+
+/// HF_HOME, else huggingface in cache_home().
+std::filesystem::path huggingface_home();
+
+}  // namespace accelerate

@@ -1,0 +1,40 @@
+#include "accelerate/base/file_lock.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temporary_directory.h"
+
+namespace accelerate {
+
+TEST_CASE("those who lock a file take turns, and leave none behind") {
+  tests::TemporaryDirectory directory;
+  const auto path = directory.path() / "new" / "lock";
+  std::atomic<int> inside = 0;
+  std::atomic<bool> alone = true;
+  std::vector<std::thread> threads;
+  std::optional<FileLock> first(path);
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      FileLock lock(path);
+      if (++inside > 1) alone = false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      --inside;
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(inside == 0);
+  first.reset();
+  for (auto& thread : threads) thread.join();
+  CHECK(alone);
+  CHECK(std::filesystem::is_empty(path.parent_path()));
+}
+
+TEST_CASE("where no file can be made nobody waits") { FileLock first("/proc/no/lock"), second("/proc/no/lock"); }
+
+}  // namespace accelerate
