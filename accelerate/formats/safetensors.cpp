@@ -20,10 +20,11 @@ struct Type {
   int bits;
 };
 // The reference writer sorts by the position in this list, from the back.
-constexpr std::array kTypes = {Type{"BOOL", 8},    Type{"U8", 8},   Type{"I8", 8},   Type{"F8_E5M2", 8},
-                               Type{"F8_E4M3", 8}, Type{"I16", 16}, Type{"U16", 16}, Type{"F16", 16},
-                               Type{"BF16", 16},   Type{"I32", 32}, Type{"U32", 32}, Type{"F32", 32},
-                               Type{"C64", 64},    Type{"F64", 64}, Type{"I64", 64}, Type{"U64", 64}};
+constexpr std::array kTypes = {Type{"BOOL", 8},    Type{"U8", 8},      Type{"I8", 8},          Type{"F8_E5M2", 8},
+                               Type{"F8_E4M3", 8}, Type{"F8_E8M0", 8}, Type{"F8_E4M3FNUZ", 8}, Type{"F8_E5M2FNUZ", 8},
+                               Type{"I16", 16},    Type{"U16", 16},    Type{"F16", 16},        Type{"BF16", 16},
+                               Type{"I32", 32},    Type{"U32", 32},    Type{"F32", 32},        Type{"C64", 64},
+                               Type{"F64", 64},    Type{"I64", 64},    Type{"U64", 64}};
 
 auto find_type(std::string_view dtype) {
   return std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& candidate) { return candidate.name == dtype; });

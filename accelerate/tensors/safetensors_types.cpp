@@ -26,6 +26,9 @@ constexpr auto kTypes = std::to_array<std::pair<at::ScalarType, std::string_view
     {at::kComplexFloat, "C64"},
     {at::kFloat8_e4m3fn, "F8_E4M3"},
     {at::kFloat8_e5m2, "F8_E5M2"},
+    {at::kFloat8_e8m0fnu, "F8_E8M0"},
+    {at::kFloat8_e4m3fnuz, "F8_E4M3FNUZ"},
+    {at::kFloat8_e5m2fnuz, "F8_E5M2FNUZ"},
 });
 
 }  // namespace

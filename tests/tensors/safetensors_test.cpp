@@ -31,6 +31,10 @@ TEST_CASE("tensors of all types come back from a safetensors file") {
                            {"mask", torch::tensor({true, false})},
                            {"transposed", torch::arange(6).reshape({2, 3}).t()},
                            {"empty", torch::empty({0, 5})}};
+  for (auto type : {torch::kUInt16, torch::kUInt32, torch::kUInt64, torch::kComplexFloat, torch::kFloat8_e4m3fn,
+                    torch::kFloat8_e5m2, torch::kFloat8_e8m0fnu, torch::kFloat8_e4m3fnuz, torch::kFloat8_e5m2fnuz}) {
+    list.emplace_back(c10::toString(type), torch::tensor({1, 2, 4}).to(type));
+  }
   auto path = scratch("round_trip.safetensors");
   tensors::save_safetensors(list, path);
   auto loaded = tensors::load_safetensors(path);
@@ -40,7 +44,8 @@ TEST_CASE("tensors of all types come back from a safetensors file") {
         std::find_if(loaded.begin(), loaded.end(), [&, key = name](const auto& item) { return item.first == key; });
     REQUIRE(found != loaded.end());
     CHECK((found->second.scalar_type() == tensor.scalar_type()));
-    CHECK(torch::equal(found->second, tensor));
+    auto bytes_in = [](const torch::Tensor& values) { return values.reshape({-1}).view(torch::kByte); };
+    CHECK(torch::equal(bytes_in(found->second), bytes_in(tensor)));
   }
 }
 
@@ -57,6 +62,14 @@ TEST_CASE("a safetensors file has the bytes of the reference writer") {
                              {"i8", torch::ones({1}, torch::kChar)},
                              {"i16", torch::ones({1}, torch::kShort)},
                              {"i32", torch::ones({1}, torch::kInt)},
+                             {"e8m0", torch::ones({1}).to(torch::kFloat8_e8m0fnu)},
+                             {"e4m3", torch::ones({1}).to(torch::kFloat8_e4m3fn)},
+                             {"e4m3fnuz", torch::ones({1}).to(torch::kFloat8_e4m3fnuz)},
+                             {"e5m2", torch::ones({1}).to(torch::kFloat8_e5m2)},
+                             {"e5m2fnuz", torch::ones({1}).to(torch::kFloat8_e5m2fnuz)},
+                             {"u16", torch::ones({1}).to(torch::kUInt16)},
+                             {"u64", torch::ones({1}).to(torch::kUInt64)},
+                             {"c64", torch::ones({1}, torch::kComplexFloat)},
                              {"\xc3\xa9 name", torch::zeros({1})}},
                             ours);
   std::ofstream(scratch("write_safetensors.py"))
@@ -66,6 +79,10 @@ TEST_CASE("a safetensors file has the bytes of the reference writer") {
          " 'flag': one(3, torch.bool), 'bf': one(2, torch.bfloat16), 'd': one(1, torch.double), 'u8': one(1, "
          "torch.uint8),"
          " 'i8': one(1, torch.int8), 'i16': one(1, torch.int16), 'i32': one(1, torch.int32),"
+         " 'e8m0': torch.ones(1).to(torch.float8_e8m0fnu), 'e4m3': torch.ones(1).to(torch.float8_e4m3fn),"
+         " 'e4m3fnuz': torch.ones(1).to(torch.float8_e4m3fnuz), 'e5m2': torch.ones(1).to(torch.float8_e5m2),"
+         " 'e5m2fnuz': torch.ones(1).to(torch.float8_e5m2fnuz), 'u16': one(1, torch.uint16),"
+         " 'u64': one(1, torch.uint64), 'c64': one(1, torch.complex64),"
          " '\xc3\xa9 name': torch.zeros(1)}, '"
       << theirs << "', metadata={'format': 'pt'})\n";
   auto command = std::string(ACCELERATE_SOURCE_DIR) + "/.venv/bin/python " + scratch("write_safetensors.py");
