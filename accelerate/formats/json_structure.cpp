@@ -68,4 +68,23 @@ void check_json_structure(std::string_view text, const std::string& source) {
   Json::sax_parse(text, &check);
 }
 
+void check_json_depth(std::string_view text, const std::string& source) {
+  constexpr int kMaxDepth = 64;
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char letter = text[i];
+    if (quoted) {
+      if (letter == '\\') ++i;  // whatever follows it is part of the text
+      quoted = letter != '"';
+    } else if (letter == '"') {
+      quoted = true;
+    } else if (letter == '[' || letter == '{') {
+      if (++depth > kMaxDepth) fail(source, ": its JSON is nested more than ", kMaxDepth, " deep");
+    } else if (letter == ']' || letter == '}') {
+      --depth;
+    }
+  }
+}
+
 }  // namespace accelerate::formats

@@ -12,4 +12,8 @@ namespace accelerate::formats {
 /// parser.
 void check_json_structure(std::string_view text, const std::string& source);
 
+/// Throws Error naming `source` for nesting deeper than any configuration has: what walks over the values calls itself
+/// for each level, and would run out of stack. Anything else is left to the parser.
+void check_json_depth(std::string_view text, const std::string& source);
+
 }  // namespace accelerate::formats

@@ -176,6 +176,34 @@ TEST_CASE("what is wrong in a file is named") {
   CHECK(with("pre_tokenizer", bad_regex).find("'(a'") != std::string::npos);
 }
 
+TEST_CASE("a part of a file that has another shape is named with the file") {
+  auto with = [](const char* part, const json& value) {
+    auto file = small_file();
+    file[part] = value;
+    return error_of(file);
+  };
+  CHECK(with("truncation", 5) == "x.json: 5 stands where an object with the field 'max_length' belongs");
+  CHECK(with("truncation", json::array()) == "x.json: [] stands where an object with the field 'max_length' belongs");
+  CHECK(with("padding", "x") == "x.json: \"x\" stands where an object with the field 'strategy' belongs");
+  CHECK(with("added_tokens", {1}).starts_with("x.json: 1 stands where an object"));
+  CHECK(with("normalizer", {{"type", 3}}).starts_with("x.json: "));
+  json piece = {{"Sequence", {{"id", 5}, {"type_id", 0}}}};
+  json post_processor = {
+      {"type", "TemplateProcessing"}, {"single", {piece}}, {"pair", {piece}}, {"special_tokens", json::object()}};
+  CHECK(with("post_processor", post_processor).find("the field 'id' is 5; it must be a text") != std::string::npos);
+}
+
+TEST_CASE("a file that is nested without an end is refused") {
+  std::string inner = R"({"type": "Sequence", "normalizers": [)", text = R"({"model": {}, "normalizer": )";
+  for (int i = 0; i < 100'000; ++i) text += inner;
+  CHECK_THROWS_WITH_AS(Tokenizer::from_json(text, "x.json"), "x.json: its JSON is nested more than 64 deep",
+                       accelerate::Error);
+  auto file = small_file();
+  file["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"String", std::string(100, '[') + "\\\"{"}}}, {"content", ""}};
+  CHECK(error_of(file).empty());
+}
+
 TEST_CASE("a vocab.txt makes BERT's tokenizer") {
   auto path = std::filesystem::temp_directory_path() / "accelerate_vocab_test.txt";
   std::ofstream(path) << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nplay\n##ing\nPlay\n";

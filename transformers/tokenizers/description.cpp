@@ -1,6 +1,7 @@
 #include "transformers/tokenizers/description.h"
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
@@ -12,7 +13,8 @@ namespace {
 std::string shown(const nlohmann::json& value) {
   constexpr size_t kShownBytes = 60;
   std::string text = value.dump();
-  return text.size() <= kShownBytes ? text : text.substr(0, kShownBytes) + "...";
+  if (text.size() > kShownBytes) text.replace(kShownBytes, std::string::npos, "...");
+  return text;
 }
 
 }  // namespace
@@ -26,13 +28,14 @@ std::string component_type(const nlohmann::json& description, std::string_view f
 }
 
 void fail_unknown_type(std::string_view family, std::string_view type, std::initializer_list<std::string_view> known) {
-  std::string names;
-  for (auto name : known) names.append(names.empty() ? "" : ", ").append(name);
-  fail("the ", family, " '", type, "' is not known; it can be ", names);
+  fail("the ", family, " '", type, "' is not known; it can be ", accelerate::listed(known));
 }
 
 void fail_field(const nlohmann::json& description, const char* name, std::string_view expected) {
-  auto type = description.value("type", std::string("a component without a type"));
+  if (!description.is_object()) fail(shown(description), " stands where an object with the field '", name, "' belongs");
+  auto kind = description.find("type");
+  bool has_type = kind != description.end() && kind->is_string();
+  auto type = has_type ? kind->get<std::string>() : "a component without a type";
   auto found = description.find(name);
   if (found == description.end()) fail(type, ": the field '", name, "' is missing; it must be ", expected);
   fail(type, ": the field '", name, "' is ", shown(*found), "; it must be ", expected);

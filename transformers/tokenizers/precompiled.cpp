@@ -138,7 +138,9 @@ class CountedRewrite {
 class Precompiled : public Normalizer {
  public:
   explicit Precompiled(const std::string& bytes) : table_(bytes) {
-    for (char byte = 1; byte > 0 && byte < 127; ++byte) kept_[byte] = !table_.find(std::string_view(&byte, 1));
+    for (int character = 1; character < 127; ++character) {
+      kept_[character] = !table_.find(std::string(1, static_cast<char>(character)));
+    }
   }
 
   void normalize(NormalizedText& text) const override {

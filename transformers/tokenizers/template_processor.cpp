@@ -73,7 +73,7 @@ class TemplateProcessor : public PostProcessor {
 };
 
 size_t read_text_name(const nlohmann::json& description, const nlohmann::json& piece, size_t num_texts) {
-  auto name = piece.value("id", std::string());
+  auto name = field_or<std::string>(piece, "id", "");
   if (name == "A") return 0;
   if (name == "B" && num_texts == 2) return 1;
   fail_field(description, num_texts == 1 ? "single" : "pair",

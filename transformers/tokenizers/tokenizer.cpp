@@ -89,7 +89,7 @@ std::vector<Encoding> Tokenizer::encode_many(size_t count, const EncodeBatchOpti
     try {
       encodings[index] = encode_texts(texts_of(index), options.add_special_tokens);
     } catch (const accelerate::Error& error) {
-      fail("text ", index, ": ", error.what());
+      fail("text ", options.first_text + index, ": ", error.what());
     }
   });
   if (padding_) pad(encodings, *padding_);

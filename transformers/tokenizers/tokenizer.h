@@ -29,7 +29,8 @@ struct EncodeOptions {
 
 struct EncodeBatchOptions {
   bool add_special_tokens = true;
-  int threads = 0;  // 0: as many as there are cores for this process
+  int threads = 0;        // 0: as many as there are cores for this process
+  size_t first_text = 0;  // the number of the first one in errors
 };
 
 /// A tokenizer. Copies share what was read from the file. Const calls are safe from several threads.

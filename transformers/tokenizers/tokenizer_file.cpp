@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/formats/json_structure.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/length_options.h"
 #include "transformers/tokenizers/tokenizer_parts.h"
@@ -26,6 +27,7 @@ Result read_if_given(const nlohmann::json& file, const char* name, auto read) {
 }
 
 nlohmann::json parse(std::string_view text, const std::string& source) {
+  accelerate::formats::check_json_depth(text, source);
   try {
     auto file = nlohmann::json::parse(text);
     if (!file.is_object() || !file.contains("model")) fail(source, ": is not a tokenizer.json: it has no 'model'");
@@ -64,6 +66,8 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source)
     return tokenizer;
   } catch (const accelerate::Error& error) {
     fail(source, ": ", error.what());
+  } catch (const nlohmann::json::exception& error) {
+    fail(source, ": is not what a tokenizer.json has: ", error.what());
   }
 }
 
