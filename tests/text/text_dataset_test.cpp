@@ -88,6 +88,9 @@ TEST_CASE("numbers of any kind are read for regression") {
   CHECK(rows_of(dataset) == std::vector<LabelledText>{{.text = "a", .number = 3.5},
                                                       {.text = "b", .number = -0.01},
                                                       {.text = "c", .number = 4}});
+  TemporaryFile lines("a.jsonl", "{\"text\": \"a\", \"label\": 3.5}\n{\"text\": \"b\", \"label\": -1e-7}\n");
+  CHECK(rows_of(TextDataset(lines.path(), {.regression = true})) ==
+        std::vector<LabelledText>{{.text = "a", .number = 3.5}, {.text = "b", .number = -1e-7}});
 }
 
 TEST_CASE("a streamed data set gives the same rows in every walk") {
@@ -141,7 +144,8 @@ TEST_CASE("every mistake in a file is told with the file and the line") {
            {"a.jsonl", "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"", ":2: this is not JSON"},
            {"a.jsonl", "[1, 2]", ":1: this is not a JSON object"},
            {"a.jsonl", "{\"text\": \"a\"}", ":1: the object has no 'label'; it has: 'text'"},
-           {"a.jsonl", "{\"text\": [\"a\"], \"label\": 1}", ":1: 'text' is array; it can be a text or a whole number"},
+           {"a.jsonl", "{\"text\": [\"a\"], \"label\": 1}", ":1: 'text' is array; it can be a text or a number"},
+           {"a.jsonl", "{\"text\": \"a\", \"label\": 1.5}", ":1: the label is '1.5'; it should be a whole number"},
            {"a.jsonl", "{}", "by its place; JSON has names only", {.text = 0}},
            {"a.xml", "<a/>", "the format of '.xml' is not known"},
        }) {

@@ -16,9 +16,9 @@ std::string value_of(const json& object, const std::string& key, const LineReade
     lines.fail_at(lines.line_number(), "the object has no '", key, "'; it has: ", known.empty() ? "nothing" : known);
   }
   if (item->is_string()) return item->get<std::string>();
-  if (item->is_number_integer()) return item->dump();
+  if (item->is_number()) return item->dump();
   if (item->is_boolean()) return item->get<bool>() ? "1" : "0";
-  lines.fail_at(lines.line_number(), "'", key, "' is ", item->type_name(), "; it can be a text or a whole number");
+  lines.fail_at(lines.line_number(), "'", key, "' is ", item->type_name(), "; it can be a text or a number");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace transformers::text {
 
@@ -23,12 +24,6 @@ std::optional<T> parse(const std::string& text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 }  // namespace
@@ -65,7 +60,7 @@ int64_t TextReader::parse_class(const Record& record) const {
   if (!options_.label_names.empty()) {
     const auto& names = options_.label_names;
     auto name = std::find(names.begin(), names.end(), label);
-    if (name == names.end()) refuse_label(record, "it can be " + joined(names));
+    if (name == names.end()) refuse_label(record, "it can be " + accelerate::listed(names));
     return name - names.begin();
   }
   auto value = parse<int64_t>(label);
