@@ -247,6 +247,26 @@ TEST_CASE("stepping with or without a metric where the schedule wants the other 
   CHECK_THROWS_WITH_AS(constant.step(0.5), doctest::Contains("call step()"), Error);
 }
 
+TEST_CASE("a second schedule of an optimizer starts from the rates before the first, as in Python") {
+  TwoGroups groups;
+  const auto initial = groups.rates();
+  auto linear = get_scheduler("linear", groups.adamw, {.num_warmup_steps = 2, .num_training_steps = 10});
+  CHECK(groups.rates() == std::vector<double>{0, 0});
+  linear = get_scheduler("constant", groups.adamw);
+  CHECK(groups.rates() == initial);
+  for (auto& group : groups.adamw.param_groups()) group.options().set_lr(1);
+  auto third = get_scheduler("constant", groups.adamw);
+  CHECK(groups.rates() == initial);
+}
+
+TEST_CASE("an optimizer without a schedule that lives starts from its own rates") {
+  TwoGroups groups;
+  get_scheduler("linear", groups.adamw, {.num_warmup_steps = 0, .num_training_steps = 10});
+  for (auto& group : groups.adamw.param_groups()) group.options().set_lr(1);
+  auto schedule = get_scheduler("constant", groups.adamw);
+  CHECK(groups.rates() == std::vector<double>{1, 1});
+}
+
 TEST_CASE("the state of another schedule or another optimizer is refused") {
   TwoGroups groups;
   auto constant = get_scheduler("constant", groups.adamw);

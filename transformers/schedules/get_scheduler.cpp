@@ -1,9 +1,11 @@
 #include "transformers/schedules/get_scheduler.h"
 
+#include <ranges>
 #include <set>
 #include <tuple>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "transformers/schedules/greedy.h"
 #include "transformers/schedules/reduce_on_plateau.h"
@@ -173,12 +175,11 @@ const std::vector<Recipe>& recipes() {
 }
 
 const Recipe& recipe_of(std::string_view name) {
-  std::string known;
   for (const auto& recipe : recipes()) {
     if (recipe.name == name) return recipe;
-    known += (known.empty() ? "" : ", ") + std::string(recipe.name);
   }
-  fail("get_scheduler: there is no schedule called '", name, "'; there are: ", known);
+  auto known = recipes() | std::views::transform(&Recipe::name);
+  fail("get_scheduler: there is no schedule called '", name, "'; there are: ", accelerate::listed(known));
 }
 
 void check_steps(const Recipe& recipe, const char* option, const std::optional<int64_t>& steps, bool needed) {
@@ -192,9 +193,8 @@ void check(const Recipe& recipe, const GetSchedulerOptions& options) {
   if (!recipe.takes) return;
   for (auto name : names_of_given(options.scheduler_specific_kwargs)) {
     if (recipe.takes->contains(name)) continue;
-    std::string known;
-    for (auto taken : *recipe.takes) known += (known.empty() ? "" : ", ") + std::string(taken);
-    fail("get_scheduler: ", recipe.name, " has no option '", name, "'; it has: ", known.empty() ? "none" : known);
+    fail("get_scheduler: ", recipe.name, " has no option '", name,
+         "'; it has: ", recipe.takes->empty() ? "none" : accelerate::listed(*recipe.takes));
   }
 }
 

@@ -1,8 +1,31 @@
 #include "transformers/schedules/schedule.h"
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+
 #include "accelerate/base/error.h"
 
 namespace transformers::schedules {
+
+namespace {
+
+using Rates = std::vector<double>;
+
+/// The rates of an optimizer's groups before its first schedule, which Python keeps in the groups themselves: `now`
+/// where no schedule of this optimizer lives, and for groups that were added since.
+std::shared_ptr<const Rates> initial_rates(const torch::optim::Optimizer& optimizer, const Rates& now) {
+  static std::mutex mutex;
+  static std::map<const torch::optim::Optimizer*, std::weak_ptr<Rates>> known;
+  std::lock_guard lock(mutex);
+  std::erase_if(known, [](const auto& item) { return item.second.expired(); });
+  auto rates = known[&optimizer].lock();
+  if (!rates) known[&optimizer] = rates = std::make_shared<Rates>();
+  for (size_t i = rates->size(); i < now.size(); ++i) rates->push_back(now[i]);
+  return rates;
+}
+
+}  // namespace
 
 void Schedule::step() { accelerate::fail("scheduler.step(): this schedule follows a metric; call step(metric)"); }
 
@@ -26,7 +49,10 @@ void Schedule::set_learning_rates(const std::vector<double>& rates) {
 }
 
 LambdaSchedule::LambdaSchedule(torch::optim::Optimizer& optimizer, Factor factor)
-    : Schedule(optimizer), factor_(std::move(factor)), base_lrs_(learning_rates()) {
+    : Schedule(optimizer),
+      factor_(std::move(factor)),
+      initial_lrs_(initial_rates(optimizer, learning_rates())),
+      base_lrs_(*initial_lrs_) {
   apply();
 }
 

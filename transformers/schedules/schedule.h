@@ -2,6 +2,7 @@
 
 // What every schedule is: it sets the learning rates of an optimizer, step by step, and has a state.
 
+#include <memory>
 #include <vector>
 
 #include <torch/optim/optimizer.h>
@@ -40,7 +41,8 @@ class Schedule {
   torch::optim::Optimizer& optimizer_;
 };
 
-/// The initial learning rates times a factor of the step: factor(0) from construction on, factor(1) after a step.
+/// The initial learning rates times a factor of the step: factor(0) from construction on, factor(1) after a step. As in
+/// Python the initial rates are those before the first schedule of the optimizer, as long as one of them lives.
 class LambdaSchedule final : public Schedule {
  public:
   LambdaSchedule(torch::optim::Optimizer& optimizer, Factor factor);
@@ -54,6 +56,7 @@ class LambdaSchedule final : public Schedule {
   void apply();
 
   Factor factor_;
+  std::shared_ptr<const std::vector<double>> initial_lrs_;  // of the optimizer, shared by its schedules
   std::vector<double> base_lrs_;
   int64_t last_epoch_ = 0;
 };
