@@ -146,6 +146,7 @@ TEST_CASE("mistakes with tokenizers say what to do") {
            {"[]", "tokenizer_config.json: this is not a JSON object"},
            {"{", "tokenizer_config.json: this is not a JSON object"},
            {R"({"padding_side": "top"})", "padding_side is \"top\"; it can be left or right"},
+           {R"({"model_input_names": ["input_ids", 3]})", "it should be a list of texts"},
            {R"({"model_max_length": -1})", "model_max_length is -1; it should be a positive number"},
            {R"({"pad_token": 3})", "pad_token should be a text"}}) {
     Checkpoint broken(changed("bert", "tokenizer_config.json", config));

@@ -1,10 +1,15 @@
 #include "transformers/inputs/tokenized_dataset.h"
 #include "tests/support/torch.h"
 
+#include <atomic>
+#include <functional>
+#include <thread>
+
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/data/data_loader.h"
+#include "accelerate/tensors/safetensors.h"
 #include "tests/inputs/checkpoint.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/captured_stderr.h"
@@ -144,6 +149,49 @@ TEST_CASE("a broken file in the cache is replaced, and a cache that cannot be wr
   example.options.cache_directory = example.files.path() / "blocked" / "cache";
   warning = captured_stderr([&] { CHECK(example.make().size() == 3000); });
   CHECK(warning.find("the tokens are not kept") != std::string::npos);
+}
+
+TEST_CASE("a file of the cache that holds other tensors than tokens is replaced") {
+  Example example;
+  example.make();
+  const auto file = std::filesystem::directory_iterator(example.options.cache_directory)->path();
+  const auto good = accelerate::tensors::load_safetensors(file);
+  auto with = [&](const std::string& name, const std::function<torch::Tensor(const torch::Tensor&)>& change) {
+    CAPTURE(name);
+    auto changed = good;
+    for (auto& [key, tensor] : changed) {
+      if (key == name) tensor = change(tensor).contiguous();
+    }
+    accelerate::tensors::save_safetensors(changed, file);
+    auto warning = captured_stderr([&] { CHECK_FALSE(example.make().from_cache()); });
+    CHECK(warning.find("not a file of the tokens of 3000 rows; tokenising again") != std::string::npos);
+  };
+  with("labels", [](const auto& labels) { return torch::cat({labels, labels}); });
+  with("labels", [](const auto& labels) { return labels.to(torch::kInt); });
+  with("ends", [](const auto& ends) { return ends.narrow(0, 1, ends.size(0) - 1); });
+  with("ends", [](const auto& ends) { return ends + 1; });
+  with("ends", [](const auto& ends) { return ends.flip(0); });
+  with("input_ids", [](const auto& ids) { return ids.to(torch::kLong); });
+  with("token_type_ids", [](const auto& ids) { return ids.narrow(0, 0, 5); });
+  CHECK(example.make().from_cache());
+}
+
+TEST_CASE("of several that want the same tokens one tokenises") {
+  Example example;
+  std::atomic<int> num_tokenised = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] { num_tokenised += !example.make().from_cache(); });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(num_tokenised == 1);
+  CHECK(example.num_cached() == 1);
+}
+
+TEST_CASE("a text that cannot be tokenised is told by its number in the data set") {
+  Example example;
+  example.rows[2500].text = "\xff";
+  CHECK_THROWS_WITH_AS(example.make(), doctest::Contains("text 2500: the text is not UTF-8"), accelerate::Error);
 }
 
 TEST_CASE("an empty data set is an error") {

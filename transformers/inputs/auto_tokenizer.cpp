@@ -39,6 +39,12 @@ std::string fingerprint_of(const std::filesystem::path& directory) {
   return key.hex();
 }
 
+tokenizers::EncodeBatchOptions batch_options(const TokenizeOptions& options) {
+  return {.add_special_tokens = options.add_special_tokens,
+          .threads = options.num_threads,
+          .first_text = options.first_text};
+}
+
 at::Tensor tensor_of(const std::vector<uint32_t>& numbers) {
   auto tensor = at::empty({static_cast<int64_t>(numbers.size())}, at::kLong);
   std::copy(numbers.begin(), numbers.end(), tensor.mutable_data_ptr<int64_t>());
@@ -74,8 +80,7 @@ Batch AutoTokenizer::tokenize_pair(const std::string& text, const std::string& t
 
 Batch AutoTokenizer::operator()(const std::vector<std::string>& texts, const TokenizeOptions& options) const {
   std::vector<Batch> rows;
-  for (const auto& encoding : truncating(options).encode_batch(
-           texts, {.add_special_tokens = options.add_special_tokens, .threads = options.num_threads})) {
+  for (const auto& encoding : truncating(options).encode_batch(texts, batch_options(options))) {
     rows.push_back(row_of(encoding));
   }
   return padded(rows, options);
@@ -101,8 +106,7 @@ std::vector<Encoding> AutoTokenizer::encode(const std::vector<text::LabelledText
     else
       texts.push_back(row.text);
   }
-  const tokenizers::EncodeBatchOptions settings{.add_special_tokens = options.add_special_tokens,
-                                                .threads = options.num_threads};
+  const auto settings = batch_options(options);
   const auto tokenizer = truncating(options);
   return pairs ? tokenizer.encode_batch(text_pairs, settings) : tokenizer.encode_batch(texts, settings);
 }

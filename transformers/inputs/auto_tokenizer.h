@@ -27,7 +27,8 @@ struct TokenizeOptions {
   std::optional<int64_t> max_length = std::nullopt;  // not given: what the model takes; given alone, it truncates
   int64_t pad_to_multiple_of = 0;
   bool add_special_tokens = true;
-  int num_threads = 0;  // for several texts; 0: as many as there are cores
+  int num_threads = 0;    // for several texts; 0: as many as there are cores
+  size_t first_text = 0;  // of several texts, the number of the first one in errors
 };
 
 /// A tokenizer with the settings of its checkpoint. Copies share what was read. Any number of threads may call it.

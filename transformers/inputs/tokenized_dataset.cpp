@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/cpu.h"
-#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/file_lock.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/progress_bar.h"
+#include "accelerate/base/user_directories.h"
 #include "accelerate/tensors/safetensors.h"
 #include "transformers/inputs/labels.h"
 #include "transformers/inputs/token_cache_limit.h"
@@ -25,19 +27,9 @@ namespace {
 constexpr int64_t kFormat = 2;       // part of every file's name: raise it when the content changes
 constexpr size_t kChunkRows = 1024;  // tokenised between two looks of the progress bar
 
-std::filesystem::path default_cache_directory() {
-  if (auto cache = accelerate::environment_variable("XDG_CACHE_HOME"); cache && !cache->empty())
-    return std::filesystem::path(*cache) / "accelerate" / "tokenized";
-  if (auto home = accelerate::environment_variable("HOME"); home && !home->empty())
-    return std::filesystem::path(*home) / ".cache" / "accelerate" / "tokenized";
-  return {};
-}
-
 std::filesystem::path cache_file(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
                                  const TokenizedDatasetOptions& options) {
   if (!options.cache) return {};
-  const auto directory = options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
-  if (directory.empty()) return {};
   accelerate::ContentKey key;
   key.add(kFormat);
   key.add(tokenizer.fingerprint());
@@ -49,6 +41,8 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
     key.add(row.number ? std::bit_cast<int64_t>(*row.number) : row.label);
     key.add(row.number ? 1 : 0);
   }
+  const auto directory =
+      options.cache_directory.empty() ? accelerate::cache_home() / "accelerate" / "tokenized" : options.cache_directory;
   return directory / (key.hex() + ".safetensors");
 }
 
@@ -67,15 +61,26 @@ TokenizedDataset::TokenizedDataset(const text::TextDataset& texts, const AutoTok
     : names_(tokenizer.model_input_names()) {
   if (texts.size() == 0) accelerate::fail("TokenizedDataset: the data set is empty");
   const auto path = cache_file(texts, tokenizer, options);
-  if (!path.empty() && load(path)) {
-    from_cache_ = true;
+  if (path.empty()) {
+    tokenize(texts, tokenizer, options);
+    return;
+  }
+
+  // One of the processes that want the file makes it, the others wait for it.
+  std::optional<accelerate::FileLock> turn;
+  if (!std::filesystem::exists(path)) turn.emplace(path.string() + ".lock");
+  from_cache_ = load(path, texts.size());
+  if (from_cache_) {
     touch_token_file(path);
     return;
   }
   tokenize(texts, tokenizer, options);
-  if (path.empty()) return;
   save(path);
   limit_token_files(path.parent_path(), options.cache_bytes, path);
+}
+
+bool TokenizedDataset::has_type_ids() const {
+  return std::find(names_.begin(), names_.end(), "token_type_ids") != names_.end();
 }
 
 void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
@@ -88,8 +93,8 @@ void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokeni
   for (size_t begin = 0; begin < texts.size(); begin += kChunkRows) {
     const size_t end = std::min(texts.size(), begin + kChunkRows);
     const std::vector<text::LabelledText> chunk(texts.begin() + begin, texts.begin() + end);
-    const auto encodings =
-        tokenizer.encode(chunk, {.truncation = true, .max_length = options.max_length, .num_threads = num_threads});
+    const auto encodings = tokenizer.encode(
+        chunk, {.truncation = true, .max_length = options.max_length, .num_threads = num_threads, .first_text = begin});
     for (const auto& encoding : encodings) {
       ids.insert(ids.end(), encoding.ids.begin(), encoding.ids.end());
       type_ids.insert(type_ids.end(), encoding.type_ids.begin(), encoding.type_ids.end());
@@ -97,9 +102,8 @@ void TokenizedDataset::tokenize(const text::TextDataset& texts, const AutoTokeni
     }
     progress_bar.update(static_cast<int64_t>(end - begin));
   }
-  const bool typed = std::find(names_.begin(), names_.end(), "token_type_ids") != names_.end();
   ids_ = tensor_of(ids);
-  type_ids_ = tensor_of(typed ? type_ids : std::vector<int32_t>());
+  type_ids_ = tensor_of(has_type_ids() ? type_ids : std::vector<int32_t>());
   ends_ = tensor_of(ends);
   labels_ = labels_of({texts.begin(), texts.end()});
 }
@@ -121,7 +125,21 @@ Batch TokenizedDataset::get(size_t index) const {
   return row;
 }
 
-bool TokenizedDataset::load(const std::filesystem::path& path) {
+/// Whether what was read from a file can be taken for the tokens of `num_rows` rows.
+bool TokenizedDataset::fits(size_t num_rows) const {
+  auto is_list = [](const at::Tensor& tensor, at::ScalarType type) {
+    return tensor.defined() && tensor.dim() == 1 && tensor.scalar_type() == type;
+  };
+  if (!is_list(ids_, at::kInt) || !is_list(type_ids_, at::kInt) || !is_list(ends_, at::kLong)) return false;
+  if (!is_list(labels_, at::kLong) && !is_list(labels_, at::kFloat)) return false;
+  if (type_ids_.numel() != (has_type_ids() ? ids_.numel() : 0)) return false;
+  const auto count = static_cast<int64_t>(num_rows);
+  if (ends_.numel() != count || labels_.numel() != count) return false;
+  const auto* ends = ends_.const_data_ptr<int64_t>();
+  return ends[0] >= 0 && std::is_sorted(ends, ends + count) && ends[count - 1] == ids_.numel();
+}
+
+bool TokenizedDataset::load(const std::filesystem::path& path, size_t num_rows) {
   if (!std::filesystem::exists(path)) return false;
   try {
     for (auto& [name, tensor] : accelerate::tensors::load_safetensors(path)) {
@@ -130,9 +148,7 @@ bool TokenizedDataset::load(const std::filesystem::path& path) {
       if (name == "ends") ends_ = tensor;
       if (name == "labels") labels_ = tensor;
     }
-    if (!ids_.defined() || !type_ids_.defined() || !ends_.defined() || !labels_.defined()) {
-      accelerate::fail(path.string(), ": this is not a file of tokens");
-    }
+    if (!fits(num_rows)) accelerate::fail(path.string(), ": this is not a file of the tokens of ", num_rows, " rows");
     return true;
   } catch (const accelerate::Error& error) {
     accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; tokenising again");

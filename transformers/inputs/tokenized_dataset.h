@@ -25,7 +25,8 @@ struct TokenizedDatasetOptions {
 
 /// Rows with input_ids, attention_mask, where the model has them token_type_ids, and labels, for a DataLoader with
 /// DataCollatorWithPadding. The file in the cache is named by the texts, the tokenizer and the options, so that a
-/// change of any makes a new one. Copies share their memory; any number of threads may read.
+/// change of any makes a new one. Of several processes that want it one tokenises, and the others wait for its file.
+/// Copies share their memory; any number of threads may read.
 class TokenizedDataset {
  public:
   /// Throws Error for an empty data set and for a text that is not UTF-8.
@@ -42,7 +43,9 @@ class TokenizedDataset {
 
  private:
   void tokenize(const text::TextDataset& texts, const AutoTokenizer& tokenizer, const TokenizedDatasetOptions& options);
-  bool load(const std::filesystem::path& path);
+  bool has_type_ids() const;
+  bool fits(size_t num_rows) const;
+  bool load(const std::filesystem::path& path, size_t num_rows);
   void save(const std::filesystem::path& path) const;
 
   std::vector<std::string> names_;  // of the inputs, in their order

@@ -1,11 +1,14 @@
 #include "transformers/inputs/tokenizer_config.h"
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/formats/json_structure.h"
 
 namespace transformers::inputs {
 
@@ -19,7 +22,9 @@ namespace {
 json read_object(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file) return json::object();
-  auto object = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  accelerate::formats::check_json_depth(text, path.string());
+  auto object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) fail(path.string(), ": this is not a JSON object");
   return object;
 }
@@ -62,6 +67,17 @@ std::vector<std::string> inputs_of(std::string tokenizer_class) {
   return {"input_ids", "attention_mask"};
 }
 
+/// The inputs that the file names, nothing where it leaves them to the class.
+std::optional<std::vector<std::string>> named_inputs(const json& config, const std::filesystem::path& path) {
+  const auto names = config.value("model_input_names", json());
+  if (names.is_null()) return std::nullopt;
+  auto is_text = [](const json& name) { return name.is_string(); };
+  if (!names.is_array() || !std::all_of(names.begin(), names.end(), is_text)) {
+    fail(path.string(), ": model_input_names is ", names.dump(), "; it should be a list of texts");
+  }
+  return names.get<std::vector<std::string>>();
+}
+
 /// The class of the tokenizer, or, where it is not said, that of the model.
 std::string class_of(const json& config, const std::filesystem::path& directory) {
   if (auto name = config.value("tokenizer_class", json()); name.is_string()) return name;
@@ -85,8 +101,8 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory) {
     const auto map = directory / "special_tokens_map.json";
     result.pad_token = token_of(read_object(map), "pad_token", map);
   }
-  result.model_input_names = inputs_of(class_of(config, directory));
-  if (auto names = config.value("model_input_names", json()); names.is_array()) result.model_input_names = names;
+  const auto names = named_inputs(config, path);
+  result.model_input_names = names ? *names : inputs_of(class_of(config, directory));
   if (auto lower = config.value("do_lower_case", json()); lower.is_boolean()) result.do_lower_case = lower;
   return result;
 }
