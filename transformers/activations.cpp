@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <ranges>
 
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/pow.h>
@@ -12,6 +13,7 @@
 #include <ATen/ops/tanh.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace transformers {
 
@@ -60,9 +62,8 @@ const std::map<std::string, Activation, std::less<>>& known() {
 Activation activation(const std::string& name) {
   auto found = known().find(name);
   if (found != known().end()) return found->second;
-  std::string names;
-  for (const auto& [other, function] : known()) names += (names.empty() ? "" : ", ") + other;
-  accelerate::fail("the activation '", name, "' is not known; there are ", names);
+  accelerate::fail("the activation '", name, "' is not known; there are ",
+                   accelerate::listed(std::views::keys(known())));
 }
 
 }  // namespace transformers

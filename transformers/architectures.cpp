@@ -1,8 +1,10 @@
 #include "transformers/architectures.h"
 
 #include <map>
+#include <ranges>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "transformers/models/albert.h"
 #include "transformers/models/bert.h"
 #include "transformers/models/deberta_v2.h"
@@ -103,11 +105,9 @@ void register_architecture(Architecture architecture) {
 const Architecture& find_architecture(const std::string& model_type) {
   auto found = table().find(model_type);
   if (found != table().end()) return found->second;
-  std::string names;
-  for (const auto& [name, architecture] : table()) names += (names.empty() ? "" : ", ") + name;
   accelerate::fail(
       model_type.empty() ? "config.json has no model_type" : "the model_type '" + model_type + "' is not known",
-      "; there are ", names, ". register_architecture() adds one");
+      "; there are ", accelerate::listed(std::views::keys(table())), ". register_architecture() adds one");
 }
 
 }  // namespace transformers

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include <ATen/Dispatch.h>
 #include <ATen/ops/arange.h>
@@ -46,6 +47,18 @@ void check_heads(int64_t hidden_size, int64_t heads) {
     accelerate::fail("config.json: a hidden size of ", hidden_size, " cannot be divided among ", heads,
                      " attention heads");
   }
+}
+
+std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config, int64_t num_layers) {
+  auto types = config.find<std::vector<std::string>>("layer_types");
+  if (!types) return std::nullopt;
+  if (static_cast<int64_t>(types->size()) != num_layers) {
+    accelerate::fail("config.json: layer_types names ", types->size(), " layers, but num_hidden_layers is ",
+                     num_layers);
+  }
+  std::vector<bool> windowed;
+  for (const auto& type : *types) windowed.push_back(type == "sliding_attention");
+  return windowed;
 }
 
 at::Tensor split_heads(const at::Tensor& x, int64_t head_size) {

@@ -2,14 +2,23 @@
 
 // What all attention layers share: heads, masks and the dot product itself.
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include <ATen/core/Tensor.h>
 
 #include "transformers/layers.h"
+#include "transformers/pretrained_config.h"
 
 namespace transformers {
 
 /// Throws Error unless `heads` heads divide `hidden_size`.
 void check_heads(int64_t hidden_size, int64_t heads);
+
+/// Which of `num_layers` layers look at a window alone, by the configuration's layer_types; nothing without that key.
+/// Throws Error when it names another number of layers.
+std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config, int64_t num_layers);
 
 /// [batch, length, heads * size] as [batch, heads, length, size].
 at::Tensor split_heads(const at::Tensor& x, int64_t head_size);

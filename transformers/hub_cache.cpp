@@ -2,22 +2,21 @@
 
 #include <fstream>
 
-#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/user_directories.h"
 
 namespace transformers {
 
 namespace {
 
 namespace fs = std::filesystem;
-using accelerate::environment_variable;
 using accelerate::fail;
 
 fs::path hub_cache() {
-  if (auto cache = environment_variable("HF_HUB_CACHE")) return *cache;
-  if (auto home = environment_variable("HF_HOME")) return fs::path(*home) / "hub";
-  if (auto cache = environment_variable("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface/hub";
-  return fs::path(environment_variable("HOME").value_or("/")) / ".cache/huggingface/hub";
+  for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (auto directory = accelerate::environment_directory(variable)) return *directory;
+  }
+  return accelerate::huggingface_home() / "hub";
 }
 
 /// "models--owner--name", as the hub client calls the folder of a repository.

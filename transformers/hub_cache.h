@@ -8,9 +8,9 @@
 namespace transformers {
 
 /// The directory of `checkpoint`: the directory of that name, or the snapshot of the repository of that name
-/// ("sentence-transformers/all-MiniLM-L6-v2") in the local Hugging Face cache: HF_HUB_CACHE, else hub below HF_HOME,
-/// else below huggingface in XDG_CACHE_HOME or ~/.cache. `revision` is a branch, a tag or a commit. Nothing is fetched;
-/// throws Error that says where it looked.
+/// ("sentence-transformers/all-MiniLM-L6-v2") in the local Hugging Face cache: HF_HUB_CACHE or the older
+/// HUGGINGFACE_HUB_CACHE, else hub below HF_HOME, else below huggingface in XDG_CACHE_HOME or ~/.cache. `revision` is a
+/// branch, a tag or a commit. Nothing is fetched; throws Error that says where it looked.
 std::filesystem::path find_checkpoint(const std::string& checkpoint, const std::string& revision = "main");
 
 }  // namespace transformers

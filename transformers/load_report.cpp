@@ -3,26 +3,23 @@
 #include <regex>
 #include <sstream>
 
+#include "accelerate/base/listed.h"
 #include "transformers/weights.h"
 
 namespace transformers {
 
 namespace {
 
-std::string joined(const std::vector<int64_t>& numbers) {
-  std::ostringstream text;
-  for (size_t i = 0; i < numbers.size(); ++i) text << (i ? ", " : "") << numbers[i];
-  return text.str();
-}
+using accelerate::listed;
 
 /// "{0, 1, 2}"; of more than ten the first and the last.
 std::string text_of_layers(const std::vector<int64_t>& layers) {
-  if (layers.size() == 1) return joined(layers);
+  if (layers.size() == 1) return listed(layers);
   std::ostringstream text;
   if (layers.size() > 10) {
     text << "{" << layers.front() << "..." << layers.back() << "}";
   } else {
-    text << "{" << joined(layers) << "}";
+    text << "{" << listed(layers) << "}";
   }
   return text.str();
 }
@@ -61,7 +58,7 @@ std::string LoadReport::table() const {
   for (const auto& name : merge_layers(missing)) rows.push_back({name, "MISSING", ""});
   for (const auto& [name, checkpoint, model] : mismatched) {
     std::ostringstream shapes;
-    shapes << "checkpoint [" << joined(checkpoint) << "], model [" << joined(model) << "]";
+    shapes << "checkpoint [" << listed(checkpoint) << "], model [" << listed(model) << "]";
     rows.push_back({name, "MISMATCH", shapes.str()});
   }
   size_t width = 3;

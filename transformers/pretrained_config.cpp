@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/formats/json_structure.h"
 #include "transformers/hub_cache.h"
 
 namespace transformers {
@@ -31,6 +32,7 @@ PretrainedConfig& PretrainedConfig::operator=(PretrainedConfig&& other) noexcept
 PretrainedConfig PretrainedConfig::from_json(std::string_view text, const std::string& source) {
   PretrainedConfig config;
   config.values_->source = source;
+  accelerate::formats::check_json_depth(text, source);
   try {
     config.values_->json = nlohmann::json::parse(text);
   } catch (const nlohmann::json::exception& error) {
@@ -94,6 +96,12 @@ T PretrainedConfig::require(std::string_view key) const {
   fail(values_->source, ": \"", key, "\" is missing");
 }
 
+int64_t PretrainedConfig::positive(std::string_view key, int64_t fallback) const {
+  auto value = get(key, fallback);
+  if (value < 1) fail(values_->source, ": \"", key, "\" is ", value, "; it should be at least 1");
+  return value;
+}
+
 template <class T>
 void PretrainedConfig::set(std::string_view key, const T& value) {
   values_->json[std::string(key)] = value;
@@ -115,7 +123,7 @@ TRANSFORMERS_CONFIG_TYPE(std::vector<std::string>)
 int64_t PretrainedConfig::num_labels() const {
   const auto* names = look_up(values_->json, "id2label");
   if (names && !names->is_object()) fail(values_->source, ": \"id2label\" should map numbers to names");
-  return names ? static_cast<int64_t>(names->size()) : 2;
+  return names ? static_cast<int64_t>(names->size()) : positive("num_labels", 2);
 }
 
 void PretrainedConfig::set_num_labels(int64_t count) {
@@ -129,6 +137,7 @@ void PretrainedConfig::set_num_labels(int64_t count) {
   }
   values_->json["id2label"] = names;
   values_->json["label2id"] = numbers;
+  values_->json.erase("num_labels");  // which would contradict them
 }
 
 }  // namespace transformers

@@ -57,6 +57,9 @@ class PretrainedConfig {
   template <class T>
   T require(std::string_view key) const;
 
+  /// A number that has to be at least 1, because others are divided by it; throws Error when it is not.
+  int64_t positive(std::string_view key, int64_t fallback) const;
+
   /// Sets a key of the first level.
   template <class T>
   void set(std::string_view key, const T& value);
@@ -64,7 +67,7 @@ class PretrainedConfig {
   /// "bert", "llama", ...; empty when the file does not say.
   std::string model_type() const { return get<std::string>("model_type", ""); }
 
-  /// The number of labels in id2label; 2 without it.
+  /// The number of labels in id2label; without it num_labels, and 2 without either.
   int64_t num_labels() const;
 
   /// Gives the labels the names LABEL_0, LABEL_1, ... unless there are `count` of them already.

@@ -4,6 +4,7 @@
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
+#include "transformers/dtype_names.h"
 #include "transformers/gradient_checkpoint.h"
 #include "transformers/loss.h"
 #include "transformers/save_weights.h"
@@ -59,7 +60,11 @@ void PretrainedModel::save_pretrained(const std::filesystem::path& directory, Sa
   std::filesystem::create_directories(directory);
   auto config = config_;
   config.set("architectures", std::vector<std::string>{name()});
-  if (auto all = parameters(); !all.empty()) config.set("dtype", python_name_of(all.front().scalar_type()));
+  if (auto all = parameters(); !all.empty()) {
+    auto dtype = python_name_of(all.front().scalar_type());
+    config.set("dtype", dtype);
+    if (config.contains("torch_dtype")) config.set("torch_dtype", dtype);  // the key of older versions
+  }
   accelerate::write_file_atomically(directory / "config.json", config.to_json());
   save_weights(*this, directory, options.max_shard_size);
 }

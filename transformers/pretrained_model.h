@@ -59,7 +59,7 @@ class PretrainedModel : public Block {
   /// Whether a weight of a checkpoint that the model does not have may be left out without a word.
   virtual bool ignores(std::string_view weight) const { return false; }
 
-  /// The name under which a model with a head holds the model without it; empty for the latter.
+  /// The name under which models with a head hold the model without it.
   const std::string& base_model_prefix() const { return base_model_prefix_; }
 
   /// Computes the layers of the encoder again in the backward pass instead of keeping what they computed: less memory
@@ -96,8 +96,9 @@ class BaseModel : public PretrainedModel {
   BaseModelOutput forward(const ModelInputs& inputs) { return encode(inputs); }
 
  protected:
-  BaseModel(std::string class_name, PretrainedConfig config)
-      : PretrainedModel(std::move(class_name), std::move(config), "") {}
+  /// `base_model_prefix` is what models with a head call this one; weights of their checkpoints then fit here too.
+  BaseModel(std::string class_name, PretrainedConfig config, std::string base_model_prefix)
+      : PretrainedModel(std::move(class_name), std::move(config), std::move(base_model_prefix)) {}
 
  private:
   virtual BaseModelOutput encode(const ModelInputs& inputs) = 0;

@@ -7,6 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/weight_files.h"
+#include "transformers/dtype_names.h"
 #include "transformers/pretrained_model.h"
 
 namespace transformers {
@@ -29,48 +30,60 @@ bool is_computed(std::string_view name) {
          (name.ends_with(".attn.bias") && name.find("h.") != name.npos);
 }
 
-/// The names of a checkpoint as the model has them.
-std::map<std::string, const StoredTensor*> sources_of(const StoredTensors& tensors,
-                                                      const std::map<std::string, at::Tensor>& parameters,
+using Weights = std::map<std::string, at::Tensor>;
+
+/// A checkpoint's name for a weight as the model has it: with or without the prefix of the base model.
+std::string name_in_model(std::string name, const Weights& weights, const std::string& base_model_prefix) {
+  replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
+  replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
+  if (weights.contains(name)) return name;
+  auto prefix = base_model_prefix + ".";
+  if (weights.contains(prefix + name)) return prefix + name;
+  if (name.starts_with(prefix) && weights.contains(name.substr(prefix.size()))) return name.substr(prefix.size());
+  return name;
+}
+
+/// The tensors of a checkpoint by the names that the model has for them.
+std::map<std::string, const StoredTensor*> sources_of(const StoredTensors& tensors, const Weights& weights,
                                                       const std::string& base_model_prefix) {
   std::map<std::string, const StoredTensor*> sources;
   for (const auto& [stored_name, tensor] : tensors) {
-    auto name = stored_name;
-    replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
-    replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
-    if (is_computed(name)) continue;
-    if (!parameters.contains(name)) {
-      auto with_prefix = base_model_prefix + "." + name;
-      auto dot = name.find('.');
-      if (parameters.contains(with_prefix)) {
-        name = with_prefix;
-      } else if (base_model_prefix.empty() && dot != name.npos && parameters.contains(name.substr(dot + 1))) {
-        name = name.substr(dot + 1);
-      }
-    }
-    sources[name] = &tensor;
+    auto name = name_in_model(stored_name, weights, base_model_prefix);
+    if (weights.contains(name) || !is_computed(name)) sources[name] = &tensor;
   }
   return sources;
 }
 
+/// What the configuration says, as in Python, whatever the files hold.
+std::optional<at::ScalarType> type_in(const PretrainedConfig& config) {
+  auto name = config.find<std::string>("dtype");
+  if (!name) name = config.find<std::string>("torch_dtype");  // the key of older versions
+  return name ? std::optional(type_called(*name)) : std::nullopt;
+}
+
 at::ScalarType type_of(const StoredTensors& tensors) {
   for (const auto& [name, tensor] : tensors) {
-    if (at::isFloatingType(tensor.type)) return tensor.type;
+    if (at::isFloatingType(tensor.type) && !at::isFloat8Type(tensor.type)) return tensor.type;
   }
   return at::kFloat;
 }
 
-std::map<std::string, at::Tensor> parameters_of(const PretrainedModel& model) {
-  std::map<std::string, at::Tensor> parameters;
-  for (const auto& item : model.named_parameters()) parameters[item.key()] = item.value();
-  return parameters;
+Weights weights_of(const PretrainedModel& model) {
+  Weights weights;
+  for (const auto& item : model.named_parameters()) weights[item.key()] = item.value();
+  for (const auto& item : model.named_buffers()) weights[item.key()] = item.value();
+  return weights;
 }
 
-void set_type(const PretrainedModel& model, at::ScalarType type) {
-  for (auto& parameter : model.parameters()) {
-    if (parameter.scalar_type() != type)
-      parameter.set_data(at::empty(parameter.sizes(), parameter.options().dtype(type)));
+/// Parameters of layers hold nothing yet; those of other modules keep what their constructors gave them.
+void set_type(const torch::nn::Module& module, at::ScalarType type) {
+  bool is_layer = dynamic_cast<const Layer*>(&module) != nullptr;
+  for (auto& parameter : module.parameters(/*recurse=*/false)) {
+    if (parameter.scalar_type() == type) continue;
+    auto options = parameter.options().dtype(type);
+    parameter.set_data(is_layer ? at::empty(parameter.sizes(), options) : parameter.detach().to(options));
   }
+  for (const auto& child : module.children()) set_type(*child, type);
 }
 
 using NewParameters = std::set<const at::TensorImpl*>;
@@ -96,27 +109,28 @@ void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
 
 LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadOptions options) {
   auto tensors = accelerate::tensors::open_weights(directory);
-  set_type(model, options.dtype.value_or(type_of(tensors)));
-  auto parameters = parameters_of(model);
-  auto sources = sources_of(tensors, parameters, model.base_model_prefix());
+  auto type = options.dtype ? options.dtype : type_in(model.config());
+  set_type(model, type ? *type : type_of(tensors));
+  auto weights = weights_of(model);
+  auto sources = sources_of(tensors, weights, model.base_model_prefix());
 
   at::NoGradGuard no_grad;
   LoadReport report;
   NewParameters fresh;
-  for (auto& [name, parameter] : parameters) {
+  for (auto& [name, weight] : weights) {
     auto source = sources.find(name);
     if (source == sources.end()) {
       report.missing.push_back(name);
-      fresh.insert(parameter.unsafeGetTensorImpl());
-    } else if (const auto& tensor = *source->second; parameter.sizes() != at::IntArrayRef(tensor.shape)) {
-      report.mismatched.push_back({name, tensor.shape, parameter.sizes().vec()});
-      fresh.insert(parameter.unsafeGetTensorImpl());
+      fresh.insert(weight.unsafeGetTensorImpl());
+    } else if (const auto& tensor = *source->second; weight.sizes() != at::IntArrayRef(tensor.shape)) {
+      report.mismatched.push_back({name, tensor.shape, weight.sizes().vec()});
+      fresh.insert(weight.unsafeGetTensorImpl());
     } else {
-      tensor.copy_into(parameter);
+      tensor.copy_into(weight);
     }
   }
   for (const auto& [name, source] : sources) {
-    if (!parameters.contains(name) && !model.ignores(name)) report.unexpected.push_back(name);
+    if (!weights.contains(name) && !model.ignores(name)) report.unexpected.push_back(name);
   }
   if (!report.mismatched.empty() && !options.ignore_mismatched_sizes) {
     fail(directory.string(), ": weights have other shapes than the model; give ignore_mismatched_sizes to initialise ",
@@ -127,6 +141,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
 }
 
 void initialize_weights(PretrainedModel& model) {
+  if (auto type = type_in(model.config())) set_type(model, *type);
   NewParameters all;
   for (const auto& parameter : model.parameters()) all.insert(parameter.unsafeGetTensorImpl());
   initialize_new(model, all);

@@ -32,16 +32,17 @@ struct LoadReport {
 };
 
 struct LoadOptions {
-  std::optional<at::ScalarType> dtype = std::nullopt;  // not given: the type that the checkpoint has
+  std::optional<at::ScalarType> dtype = std::nullopt;  // not given: as config.json says, else as the files have it
   bool ignore_mismatched_sizes = false;                // false: a weight of another shape is an Error
 };
 
 /// Fills the model from the files of a directory (accelerate/tensors/weight_files.h says which). Names with or
-/// without the prefix of the base model fit, and so do the old names of LayerNorm. What is missing is initialised, in
-/// the order of the model, with the draws that Python makes.
+/// without the prefix of the base model fit, and so do the old names of LayerNorm. A missing parameter of a Layer is
+/// initialised, in the order of the model, with the draws that Python makes; others, and buffers, keep what their
+/// module's constructor gave them.
 LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& directory, LoadOptions options);
 
-/// Initialises all weights of a model.
+/// Initialises all weights of a model, in the type that its configuration names.
 void initialize_weights(PretrainedModel& model);
 
 }  // namespace transformers

@@ -40,12 +40,6 @@ class Case:
     kept: str = ""  # only weights with this in their names stay in the checkpoint; the others are initialised on loading
 
 
-def bert(**changes):
-    sizes = {"vocab_size": 97, "hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3,
-             "intermediate_size": 50, "max_position_embeddings": 20}
-    return lambda: transformers.BertConfig(**(sizes | changes))
-
-
 def distilbert(**changes):
     sizes = {"vocab_size": 97, "dim": 36, "n_layers": 2, "n_heads": 3, "hidden_dim": 50, "max_position_embeddings": 20}
     return lambda: transformers.DistilBertConfig(**(sizes | changes))
@@ -55,6 +49,10 @@ def like_bert(config_class, **changes):
     sizes = {"vocab_size": 97, "hidden_size": 36, "num_hidden_layers": 2, "num_attention_heads": 3,
              "intermediate_size": 50, "max_position_embeddings": 20}
     return lambda: config_class(**(sizes | changes))
+
+
+def bert(**changes):
+    return like_bert(transformers.BertConfig, **changes)
 
 
 def electra(**changes):

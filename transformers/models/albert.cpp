@@ -43,11 +43,11 @@ at::Tensor AlbertLayer::forward(at::Tensor x, const at::Tensor& mask) {
 }
 
 AlbertModel::AlbertModel(const PretrainedConfig& config)
-    : BaseModel("AlbertModel", config),
+    : BaseModel("AlbertModel", config, "albert"),
       sizes_(albert_sizes(config)),
       embeddings_(block("embeddings", std::make_shared<BertEmbeddings>(sizes_))),
       projection_(linear("encoder.embedding_hidden_mapping_in", sizes_.embedding_size, sizes_.hidden_size)),
-      groups_(config.get<int64_t>("num_hidden_groups", 1)) {
+      groups_(config.positive("num_hidden_groups", 1)) {
   for (size_t group = 0; group < groups_.size(); ++group) {
     for (int64_t i = 0; i < config.get<int64_t>("inner_group_num", 1); ++i) {
       auto path = "encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers." + std::to_string(i);

@@ -86,7 +86,7 @@ at::Tensor BertLayer::forward(at::Tensor x, const at::Tensor& mask) {
 }
 
 BertModel::BertModel(const PretrainedConfig& config, const BertConfig& sizes, const BertVariant& variant)
-    : BaseModel(variant.class_name, config),
+    : BaseModel(variant.class_name, config, variant.base_model_prefix),
       sizes_(sizes),
       positions_after_padding_(variant.positions_after_padding),
       embeddings_(block("embeddings", std::make_shared<BertEmbeddings>(sizes, variant.positions_after_padding

@@ -70,6 +70,7 @@ class BertLayer : public BertFeedForward {
 /// How a descendant of BERT differs.
 struct BertVariant {
   std::string class_name = "BertModel";
+  std::string base_model_prefix = "bert";
   bool positions_after_padding = false;  // positions count from the padding's id, and padding has no position
   bool with_pooler = true;
 };

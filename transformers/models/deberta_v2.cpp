@@ -85,7 +85,7 @@ at::Tensor DebertaV2Convolution::forward(const at::Tensor& x, const at::Tensor& 
 }
 
 DebertaV2Model::DebertaV2Model(const PretrainedConfig& config)
-    : BaseModel("DebertaV2Model", config),
+    : BaseModel("DebertaV2Model", config, "deberta"),
       sizes_(config),
       embeddings_(block("embeddings", std::make_shared<DebertaV2Embeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {
@@ -132,11 +132,11 @@ BaseModelOutput DebertaV2Model::encode(const ModelInputs& inputs) {
 
 DebertaV2ForSequenceClassification::DebertaV2ForSequenceClassification(const PretrainedConfig& config)
     : SequenceClassificationModel("DebertaV2ForSequenceClassification", config, "deberta"),
-      pooler_dropout_(config.get("pooler_dropout", 0.0)),
-      classifier_dropout_(config.get("cls_dropout", DebertaV2Config(config).hidden_dropout_prob)),
       pooler_activation_(activation(config.get<std::string>("pooler_hidden_act", "gelu"))),
-      deberta_(block("deberta", std::make_shared<DebertaV2Model>(config))) {
-  auto hidden_size = config.get("pooler_hidden_size", DebertaV2Config(config).hidden_size);
+      deberta_(block("deberta", std::make_shared<DebertaV2Model>(config))),
+      pooler_dropout_(config.get("pooler_dropout", 0.0)),
+      classifier_dropout_(config.get("cls_dropout", deberta_->sizes().hidden_dropout_prob)) {
+  auto hidden_size = config.get("pooler_hidden_size", deberta_->sizes().hidden_size);
   pooler_ = linear("pooler.dense", hidden_size, hidden_size);
   classifier_ = linear("classifier", hidden_size, config.num_labels());
 }

@@ -55,6 +55,7 @@ class DebertaV2Convolution : public Block {
 class DebertaV2Model : public BaseModel {
  public:
   explicit DebertaV2Model(const PretrainedConfig& config);
+  const DebertaV2Config& sizes() const { return sizes_; }
   bool ignores(std::string_view weight) const override;
 
  private:
@@ -78,9 +79,9 @@ class DebertaV2ForSequenceClassification : public SequenceClassificationModel {
   at::Tensor classify(const ModelInputs& inputs) override;
   at::Tensor loss(const at::Tensor& logits, const at::Tensor& labels) override;
 
-  double pooler_dropout_, classifier_dropout_;
   Activation pooler_activation_;
   std::shared_ptr<DebertaV2Model> deberta_;
+  double pooler_dropout_, classifier_dropout_;
   Linear pooler_ = nullptr, classifier_ = nullptr;
 };
 

@@ -9,6 +9,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/softmax.h>
 
+#include "accelerate/base/error.h"
 #include "transformers/attention.h"
 
 namespace transformers {
@@ -63,10 +64,14 @@ DebertaV2Config::DebertaV2Config(const PretrainedConfig& config)
       position_buckets(config.get<int64_t>("position_buckets", -1)),
       max_relative_positions(config.get<int64_t>("max_relative_positions", -1)),
       conv_kernel_size(config.get<int64_t>("conv_kernel_size", 0)),
-      conv_groups(config.get<int64_t>("conv_groups", 1)),
+      conv_groups(config.positive("conv_groups", 1)),
       conv_act(config.get<std::string>("conv_act", "tanh")),
       normalize_distances(has(split(config.get<std::string>("norm_rel_ebd", "none")), "layer_norm")) {
   if (max_relative_positions < 1) max_relative_positions = max_position_embeddings;
+  if (conv_kernel_size > 0 && hidden_size % conv_groups != 0) {
+    accelerate::fail("config.json: a hidden_size of ", hidden_size, " cannot be divided into ", conv_groups,
+                     " conv_groups");
+  }
 }
 
 DebertaV2Attention::DebertaV2Attention(const DebertaV2Config& config) : config_(config) {

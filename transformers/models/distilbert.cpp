@@ -83,7 +83,7 @@ at::Tensor DistilBertLayer::forward(at::Tensor x, const at::Tensor& mask) {
 }
 
 DistilBertModel::DistilBertModel(const PretrainedConfig& config)
-    : BaseModel("DistilBertModel", config),
+    : BaseModel("DistilBertModel", config, "distilbert"),
       sizes_(config),
       embeddings_(block("embeddings", std::make_shared<DistilBertEmbeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.n_layers; ++i) {
@@ -105,8 +105,8 @@ DistilBertForSequenceClassification::DistilBertForSequenceClassification(const P
     : SequenceClassificationModel("DistilBertForSequenceClassification", config, "distilbert"),
       dropout_(config.get("seq_classif_dropout", 0.2)),
       distilbert_(block("distilbert", std::make_shared<DistilBertModel>(config))),
-      pre_classifier_(linear("pre_classifier", DistilBertConfig(config).dim, DistilBertConfig(config).dim)),
-      classifier_(linear("classifier", DistilBertConfig(config).dim, config.num_labels())) {}
+      pre_classifier_(linear("pre_classifier", distilbert_->sizes().dim, distilbert_->sizes().dim)),
+      classifier_(linear("classifier", distilbert_->sizes().dim, config.num_labels())) {}
 
 at::Tensor DistilBertForSequenceClassification::classify(const ModelInputs& inputs) {
   auto first = distilbert_->forward(inputs).last_hidden_state.select(1, 0);

@@ -50,6 +50,7 @@ class DistilBertLayer : public Block {
 class DistilBertModel : public BaseModel {
  public:
   explicit DistilBertModel(const PretrainedConfig& config);
+  const DistilBertConfig& sizes() const { return sizes_; }
 
  private:
   BaseModelOutput encode(const ModelInputs& inputs) override;

@@ -20,7 +20,8 @@ std::shared_ptr<ClassificationHead> electra_head(const PretrainedConfig& config,
 }  // namespace
 
 ElectraModel::ElectraModel(const PretrainedConfig& config)
-    : BertModel(config, electra_sizes(config), {.class_name = "ElectraModel", .with_pooler = false}) {}
+    : BertModel(config, electra_sizes(config),
+                {.class_name = "ElectraModel", .base_model_prefix = "electra", .with_pooler = false}) {}
 
 ElectraForSequenceClassification::ElectraForSequenceClassification(const PretrainedConfig& config)
     : SequenceClassificationModel("ElectraForSequenceClassification", config, "electra"),

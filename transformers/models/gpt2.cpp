@@ -74,7 +74,7 @@ at::Tensor GPT2Block::forward(at::Tensor x, const at::Tensor& mask) {
 }
 
 GPT2Model::GPT2Model(const PretrainedConfig& config)
-    : BaseModel("GPT2Model", config),
+    : BaseModel("GPT2Model", config, "transformer"),
       sizes_(config),
       words_(embedding("wte", sizes_.vocab_size, sizes_.n_embd)),
       positions_(embedding("wpe", sizes_.n_positions, sizes_.n_embd)) {

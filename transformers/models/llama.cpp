@@ -91,7 +91,7 @@ at::Tensor LlamaLayer::forward(at::Tensor x, const at::Tensor& mask, const Rotat
 }
 
 LlamaModel::LlamaModel(const PretrainedConfig& config, const LlamaConfig& sizes)
-    : BaseModel(sizes.family + "Model", config),
+    : BaseModel(sizes.family + "Model", config, "model"),
       sizes_(sizes),
       rotary_(config, sizes.head_dim),
       words_(embedding("embed_tokens", sizes.vocab_size, sizes.hidden_size, config.find<int64_t>("pad_token_id"))) {

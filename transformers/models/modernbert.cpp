@@ -13,15 +13,10 @@ namespace transformers {
 namespace {
 
 std::vector<bool> local_layers(const PretrainedConfig& config, int64_t count) {
-  auto types = config.find<std::vector<std::string>>("layer_types");
-  if (types && static_cast<int64_t>(types->size()) != count) {
-    accelerate::fail("config.json: layer_types names ", types->size(), " layers, but num_hidden_layers is ", count);
-  }
-  auto global_every = config.get<int64_t>("global_attn_every_n_layers", 3);
+  if (auto named = windowed_layers(config, count)) return *named;
+  auto global_every = config.positive("global_attn_every_n_layers", 3);
   std::vector<bool> is_local;
-  for (int64_t i = 0; i < count; ++i) {
-    is_local.push_back(types ? (*types)[i] == "sliding_attention" : i % global_every != 0);
-  }
+  for (int64_t i = 0; i < count; ++i) is_local.push_back(i % global_every != 0);
   return is_local;
 }
 
@@ -131,7 +126,7 @@ at::Tensor ModernBertLayer::forward(at::Tensor x, const at::Tensor& mask, const 
 }
 
 ModernBertModel::ModernBertModel(const PretrainedConfig& config)
-    : BaseModel("ModernBertModel", config),
+    : BaseModel("ModernBertModel", config, "model"),
       sizes_(config),
       global_rotary_(config, sizes_.head_size(),
                      {.sections = {"rope_scaling", "rope_parameters.full_attention"},

@@ -62,7 +62,7 @@ at::Tensor MPNetLayer::forward(at::Tensor x, const at::Tensor& mask, const at::T
 }
 
 MPNetModel::MPNetModel(const PretrainedConfig& config, bool with_pooler)
-    : BaseModel("MPNetModel", config),
+    : BaseModel("MPNetModel", config, "mpnet"),
       sizes_(mpnet_sizes(config)),
       embeddings_(block("embeddings", std::make_shared<MPNetEmbeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {

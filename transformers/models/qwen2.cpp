@@ -1,6 +1,6 @@
 #include "transformers/models/qwen2.h"
 
-#include "accelerate/base/error.h"
+#include "transformers/attention.h"
 
 namespace transformers {
 
@@ -17,15 +17,12 @@ LlamaConfig qwen2_config(const PretrainedConfig& config) {
 void read_windows(const PretrainedConfig& config, LlamaConfig& sizes) {
   bool any = config.get("use_sliding_window", false);
   if (any) sizes.sliding_window = config.get<int64_t>("sliding_window", 4096);
+  if (auto named = windowed_layers(config, sizes.num_hidden_layers)) {
+    sizes.is_windowed = *named;
+    return;
+  }
   auto first = config.get<int64_t>("max_window_layers", 28);
-  auto types = config.find<std::vector<std::string>>("layer_types");
-  if (types && static_cast<int64_t>(types->size()) != sizes.num_hidden_layers) {
-    accelerate::fail("config.json: layer_types names ", types->size(), " layers, but num_hidden_layers is ",
-                     sizes.num_hidden_layers);
-  }
-  for (int64_t i = 0; i < sizes.num_hidden_layers; ++i) {
-    sizes.is_windowed.push_back(types ? (*types)[i] == "sliding_attention" : any && i >= first);
-  }
+  for (int64_t i = 0; i < sizes.num_hidden_layers; ++i) sizes.is_windowed.push_back(any && i >= first);
 }
 
 }  // namespace transformers

@@ -19,7 +19,10 @@ std::shared_ptr<ClassificationHead> roberta_head(const PretrainedConfig& config,
 
 RobertaModel::RobertaModel(const PretrainedConfig& config, const RobertaFamily& family, bool with_pooler)
     : BertModel(config, roberta_sizes(config, family),
-                {.class_name = family.name + "Model", .positions_after_padding = true, .with_pooler = with_pooler}) {}
+                {.class_name = family.name + "Model",
+                 .base_model_prefix = "roberta",
+                 .positions_after_padding = true,
+                 .with_pooler = with_pooler}) {}
 
 RobertaForSequenceClassification::RobertaForSequenceClassification(const PretrainedConfig& config,
                                                                    const RobertaFamily& family)
