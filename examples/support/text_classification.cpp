@@ -41,7 +41,10 @@ void add_options(CLI::App& app, TextArguments& arguments) {
   add("--max_length", arguments.max_length, "Tokens that a text is cut off after")->check(CLI::PositiveNumber);
   add("--learning_rate", arguments.learning_rate, "Of AdamW, at the start of the schedule");
   add("--weight_decay", arguments.weight_decay, "Of AdamW");
-  add("--scheduler", arguments.scheduler, "How the learning rate changes: linear, cosine, constant, ...");
+  // Those that follow a metric or need options of their own are left out.
+  add("--scheduler", arguments.scheduler, "How the learning rate changes")
+      ->check(CLI::IsMember({"linear", "cosine", "cosine_with_restarts", "polynomial", "constant",
+                             "constant_with_warmup", "inverse_sqrt"}));
   add("--num_warmup_steps", arguments.num_warmup_steps, "Steps in which the learning rate rises first");
   add("--seed", arguments.seed, "Of the new weights, the dropout and the shuffle");
 }
