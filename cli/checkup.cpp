@@ -98,7 +98,7 @@ Finding check_rank_variables() {
 
 Finding check_threads() {
   int cores = available_cores();
-  auto threads = environment_integer({"OMP_NUM_THREADS"});
+  auto threads = wanted_threads();
   if (threads && *threads > cores) {
     return {"OMP_NUM_THREADS is " + std::to_string(*threads) + ", but " + plural(cores, "core") + " can be used",
             "unset it: launch shares the cores out among the processes"};

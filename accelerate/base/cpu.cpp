@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "accelerate/base/environment.h"
+
 namespace accelerate {
 
 namespace {
@@ -117,5 +119,18 @@ int available_cores() {
   auto quota = control_group_cores("/sys/fs/cgroup", own_control_group());
   return std::max(1, std::min(static_cast<int>(allowed_cores().size()), quota.value_or(logical_cores())));
 }
+
+int usable_cores() { return std::min(physical_cores(), available_cores()); }
+
+std::optional<int> wanted_threads() {
+  constexpr const char* name = "OMP_NUM_THREADS";
+  auto list = environment_variable(name).value_or("");
+  auto outermost = list.substr(0, list.find_first_of(", "));
+  if (outermost.empty()) return std::nullopt;
+  const auto threads = static_cast<int>(parse_integer(name, outermost));
+  return threads > 0 ? std::optional(threads) : std::nullopt;
+}
+
+int fair_threads(int num_processes) { return std::max(1, usable_cores() / num_processes); }
 
 }  // namespace accelerate

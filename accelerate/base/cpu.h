@@ -1,6 +1,6 @@
 #pragma once
 
-// How many processor cores there are, and how many of them this process may use.
+// How many processor cores there are, how many of them this process may use, and how many threads that makes.
 
 #include <filesystem>
 #include <optional>
@@ -16,6 +16,16 @@ int physical_cores();
 /// Logical cores this process may run on at the same time: its affinity mask, bounded by the CPU quota of its control
 /// groups. At least 1.
 int available_cores();
+
+/// Cores that this process can keep busy: the smaller of both numbers.
+int usable_cores();
+
+/// The threads that the user asks for with OMP_NUM_THREADS, of its list the first number, which is that of the
+/// outermost level; nothing where it is not set, or 0. Throws Error when it is not a number.
+std::optional<int> wanted_threads();
+
+/// The usable cores divided by the processes of this machine, at least 1.
+int fair_threads(int num_processes);
 
 /// The numbers of the logical cores that this thread may run on, in order.
 std::vector<int> allowed_cores();

@@ -53,16 +53,19 @@ bool environment_flag(const std::string& name, bool fallback) {
   return *flag;
 }
 
+int64_t parse_integer(const std::string& name, std::string_view text) {
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    fail("environment variable ", name, " is '", text, "', which is not a whole number");
+  }
+  return number;
+}
+
 std::optional<int64_t> environment_integer(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     auto value = environment_variable(name);
-    if (!value || value->empty()) continue;
-    int64_t number = 0;
-    auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
-    if (error != std::errc() || end != value->data() + value->size()) {
-      fail("environment variable ", name, " is '", *value, "', which is not a whole number");
-    }
-    return number;
+    if (value && !value->empty()) return parse_integer(name, *value);
   }
   return std::nullopt;
 }

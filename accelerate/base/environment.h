@@ -21,6 +21,9 @@ bool parse_flag(std::string_view text);
 /// neither true nor false.
 bool environment_flag(const std::string& name, bool fallback = false);
 
+/// `text`, the value of the variable `name`, as an integer. Throws Error naming both when it is not one.
+int64_t parse_integer(const std::string& name, std::string_view text);
+
 /// The first of the variables that is set and not empty, as an integer; nothing when none is. Throws Error naming the
 /// variable and its value when that is not an integer.
 std::optional<int64_t> environment_integer(std::initializer_list<const char*> names);

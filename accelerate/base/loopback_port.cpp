@@ -15,7 +15,8 @@ namespace accelerate {
 namespace {
 
 constexpr const char* kRemedy =
-    "; stop the program that holds it, or choose another with --main_process_port or MASTER_PORT (0: any that is free)";
+    "; stop the program that holds it, or choose another with MASTER_PORT, or with --main_process_port, where 0 "
+    "is any that is free";
 
 }  // namespace
 

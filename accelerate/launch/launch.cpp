@@ -24,9 +24,8 @@ namespace {
 Machine look_at_machine(const LaunchOptions& options) {
   Machine machine;
   machine.use_cpu = options.use_cpu || count_gpus() == 0;
-  machine.cores = std::min(physical_cores(), available_cores());
-  auto threads = environment_integer({"OMP_NUM_THREADS"}).value_or(0);
-  if (threads > 0) machine.omp_num_threads = static_cast<int>(threads);
+  machine.cores = usable_cores();
+  machine.omp_num_threads = wanted_threads();
   machine.main_process_port = options.main_process_port.value_or(0);
   return machine;
 }

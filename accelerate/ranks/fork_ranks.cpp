@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <optional>
 
 #include <ATen/Parallel.h>
@@ -16,11 +15,6 @@
 namespace accelerate::ranks {
 
 namespace {
-
-int threads_per_rank(int num_processes) {
-  if (auto wanted = environment_integer({"OMP_NUM_THREADS"}); wanted && *wanted > 0) return static_cast<int>(*wanted);
-  return std::max(1, std::min(physical_cores(), available_cores()) / num_processes);
-}
 
 /// The variables through which a forked rank finds its job. `store_fd` is for rank 0.
 std::vector<EnvironmentVariable> rank_environment(int local_rank, int num_processes, const Node& node,
@@ -47,7 +41,7 @@ void enter_job(int local_rank, int num_processes, const Node& node, std::optiona
   set_variables(rank_environment(local_rank, num_processes, node, store ? std::optional(store->fd()) : std::nullopt));
   if (options.use_cpu) set_environment_variable({"ACCELERATE_USE_CPU", "1"});
   set_variables(options.environment);
-  int threads = threads_per_rank(num_processes);
+  int threads = wanted_threads().value_or(fair_threads(num_processes));
   set_environment_variable({"OMP_NUM_THREADS", std::to_string(threads)});
   if (store && local_rank != 0) store->close();
   comm::PartialState::reset();  // what the parent found about itself does not hold here

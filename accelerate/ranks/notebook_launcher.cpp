@@ -33,7 +33,7 @@ int visible_gpus() {
 }
 
 Place choose_place() {
-  Place place{.num_ranks = std::min(physical_cores(), available_cores())};
+  Place place{.num_ranks = usable_cores()};
   if (environment_flag("ACCELERATE_USE_CPU", false)) return place;
   int gpus = visible_gpus();
   if (gpus > 0 && at::accelerator::getAccelerator() == at::kCUDA) return {.gpus = true, .num_ranks = gpus};

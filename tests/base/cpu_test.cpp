@@ -7,6 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 
 using namespace accelerate;
@@ -98,4 +100,20 @@ TEST_CASE("this machine has at least one core, and no more are available than ex
   CHECK(physical_cores() >= 1);
   CHECK(available_cores() >= 1);
   CHECK(available_cores() <= static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
+}
+
+TEST_CASE("the threads are those that OMP_NUM_THREADS wants at the outermost level, else a fair share of the cores") {
+  auto wanted = [](std::optional<std::string> value) {
+    PatchEnvironment variable{{"OMP_NUM_THREADS", std::move(value)}};
+    return wanted_threads();
+  };
+  CHECK(wanted("4") == 4);
+  CHECK(wanted("4,2") == 4);
+  CHECK(wanted("4 , 2") == 4);
+  CHECK_FALSE(wanted("0"));
+  CHECK_FALSE(wanted(""));
+  CHECK_FALSE(wanted(std::nullopt));
+  CHECK_THROWS_WITH_AS(wanted("many"), doctest::Contains("OMP_NUM_THREADS is 'many'"), Error);
+  CHECK(fair_threads(1) == usable_cores());
+  CHECK(fair_threads(100000) == 1);
 }

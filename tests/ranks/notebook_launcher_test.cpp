@@ -231,7 +231,7 @@ TEST_CASE("a process that has an Accelerator cannot launch, until it has given i
 TEST_CASE("without a number there is one process per core, and that is said") {
   PartialState::reset();
   PatchEnvironment patch{{"ACCELERATE_USE_CPU", "1"}};
-  int cores = std::min(physical_cores(), available_cores());
+  int cores = usable_cores();
   size_t count = 0;
   auto said =
       tests::captured_stderr([&] { count = notebook_launcher([] { return PartialState().num_processes(); }).size(); });
