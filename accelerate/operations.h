@@ -52,10 +52,7 @@ T pad_across_processes(const T& nest, const comm::PadOptions& options = {}) {
 /// Returns when all ranks have called it.
 inline void wait_for_everyone() { PartialState().wait_for_everyone(); }
 
-/// Seeds libtorch on every device; with `device_specific`, each rank differently.
-inline void set_seed(uint64_t seed, const comm::SeedOptions& options = {}) {
-  comm::set_seed(seed, PartialState().group(), options);
-}
+using comm::set_seed;
 
 /// Copies rank 0's random states of these kinds to all ranks. Collective.
 inline void synchronize_rng_states(const std::vector<std::string>& kinds, at::Generator generator = {}) {

@@ -14,7 +14,8 @@ enum class LogLevel { Debug, Info, Warning, Error, Critical };
 /// "debug", "INFO", "warning", "error" or "critical", in any case; throws Error for another word.
 LogLevel parse_log_level(std::string_view name);
 
-/// Who speaks. Until a program joins a job it is rank 0 of 1, so logging works from the first line on.
+/// Who speaks. Until a program joins a job it is rank 0 of 1, so logging works from the first line on; after it has
+/// left one, the rank that it was there.
 struct LogContext {
   int rank = 0;
   int local_rank = 0;

@@ -22,6 +22,7 @@ namespace accelerate::comm {
 
 struct PartialState::Shared {
   ProcessEnvironment process;
+  PartialStateOptions options;  // it joined with, the timeout filled in where there are several ranks
   DistributedType type = DistributedType::No;
   at::Device device = at::kCPU;
   std::string backend;
@@ -36,8 +37,17 @@ constexpr auto kStartTimeout = std::chrono::minutes(5);
 std::mutex current_mutex;
 int num_joined = 0;  // counts the times this process met its ranks, so that a second meeting has keys of its own
 
+at::Device named_device(const std::string& name) {
+  try {
+    return at::Device(name);
+  } catch (const c10::Error&) {
+    fail("the environment variable ACCELERATE_TORCH_DEVICE is '", name,
+         "'; it has to be a device of libtorch, such as cpu or cuda:0");
+  }
+}
+
 at::Device choose_device(bool cpu, int local_rank) {
-  if (auto name = environment_variable("ACCELERATE_TORCH_DEVICE")) return at::Device(*name);
+  if (auto name = environment_variable("ACCELERATE_TORCH_DEVICE"); name && !name->empty()) return named_device(*name);
   auto accelerator = cpu ? std::nullopt : at::accelerator::getAccelerator();
   if (!accelerator || at::accelerator::deviceCount() == 0) return at::kCPU;
   auto index = static_cast<at::DeviceIndex>(local_rank % at::accelerator::deviceCount());
@@ -46,9 +56,7 @@ at::Device choose_device(bool cpu, int local_rank) {
 }
 
 void choose_num_threads(const ProcessEnvironment& process) {
-  auto wanted = environment_integer({"OMP_NUM_THREADS"});
-  if (wanted && *wanted > 0) return;
-  at::set_num_threads(std::max(1, std::min(physical_cores(), available_cores()) / process.local_world_size));
+  if (!wanted_threads()) at::set_num_threads(fair_threads(process.local_world_size));
 }
 
 /// After ranks have met, which counts the cores that all of them together have. Once, since the cores left are those of
@@ -90,10 +98,12 @@ Transport wanted_transport(const std::string& option, bool gpu) {
   return Transport::Auto;
 }
 
+std::chrono::milliseconds default_timeout(bool use_nccl) { return std::chrono::minutes(use_nccl ? 10 : 30); }
+
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
   Group::Connection::Options connection;
   connection.transport = wanted_transport(options.backend, use_nccl);
-  connection.timeout = options.timeout.value_or(use_nccl ? std::chrono::minutes(10) : std::chrono::minutes(30));
+  connection.timeout = *options.timeout;
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;
   connection.local_address =
@@ -142,28 +152,55 @@ std::shared_ptr<const PartialState::Shared>& PartialState::current() {
 
 PartialState::PartialState(const PartialStateOptions& options) {
   std::lock_guard lock(current_mutex);
-  if (!current()) {
+  if (current()) {
+    check_joined(*current(), options);
+  } else {
     report_uncaught_exceptions();
-    auto shared = std::make_shared<Shared>();
-    shared->process = read_process_environment();
-    bool cpu = options.cpu || environment_flag("ACCELERATE_USE_CPU", false);
-    shared->device = choose_device(cpu, shared->process.local_rank);
-    if (shared->process.world_size > 1) {
-      bool gpu = shared->device.is_cuda();
-      shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
-      if (!gpu) choose_num_threads(shared->process);
-      shared->group = connect(shared->process, options, gpu);
-      choose_cores(shared->process);
-      shared->backend = gpu ? "nccl" : to_string(shared->group.connection()->transport());
-    }
-    auto group = shared->group;
-    set_log_context({.rank = shared->process.rank,
-                     .local_rank = shared->process.local_rank,
-                     .world_size = shared->process.world_size,
-                     .barrier = [group] { group.barrier("log in order"); }});
-    current() = std::move(shared);
+    current() = join(options);
   }
   shared_ = current();
+}
+
+std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStateOptions& options) {
+  auto shared = std::make_shared<Shared>();
+  shared->process = read_process_environment();
+  shared->options = options;
+  bool cpu = options.cpu || environment_flag("ACCELERATE_USE_CPU", false);
+  shared->device = choose_device(cpu, shared->process.local_rank);
+  if (shared->process.world_size > 1) {
+    bool gpu = shared->device.is_cuda();
+    shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
+    shared->options.timeout = options.timeout.value_or(default_timeout(gpu));
+    if (!gpu) choose_num_threads(shared->process);
+    shared->group = connect(shared->process, shared->options, gpu);
+    choose_cores(shared->process);
+    shared->backend = gpu ? "nccl" : to_string(shared->group.connection()->transport());
+  }
+  auto group = shared->group;
+  set_log_context({.rank = shared->process.rank,
+                   .local_rank = shared->process.local_rank,
+                   .world_size = shared->process.world_size,
+                   .barrier = [group] { group.barrier("log in order"); }});
+  return shared;
+}
+
+/// Options that come too late are no options: whoever gives one that is not that of the job learns it here.
+void PartialState::check_joined(const Shared& joined, const PartialStateOptions& options) {
+  constexpr const char* remedy = "; give it to the first Accelerator or PartialState of the process";
+  if (options.cpu && !joined.device.is_cpu()) {
+    fail("cpu is true, but this process already joined its job with the device ", joined.device, remedy,
+         ", or set ACCELERATE_USE_CPU=1");
+  }
+  if (joined.process.world_size == 1) return;
+  if (options.timeout && options.timeout != joined.options.timeout) {
+    fail("the timeout is ", options.timeout->count(), " ms, but this process already joined its job with one of ",
+         joined.options.timeout->count(), " ms", remedy);
+  }
+  const bool same_backend = options.backend == joined.options.backend || options.backend == joined.backend;
+  if (!options.backend.empty() && options.backend != "auto" && !same_backend) {
+    fail("the backend is ", options.backend, ", but this process already joined its job with ", joined.backend, remedy,
+         ", or set ACCELERATE_COMM=", options.backend);
+  }
 }
 
 bool PartialState::initialized() {
@@ -174,7 +211,10 @@ bool PartialState::initialized() {
 void PartialState::reset() {
   std::lock_guard lock(current_mutex);
   current().reset();
-  set_log_context({});
+  // Whoever speaks after the end of the job is still the rank it was, but there is nobody to wait for.
+  auto context = log_context();
+  context.barrier = {};
+  set_log_context(std::move(context));
 }
 
 int PartialState::num_processes() const { return shared_->group.size(); }

@@ -45,7 +45,7 @@ class [[nodiscard]] ProcessFirst {
 
 /// A process joins its job once: the first PartialState reads the launcher's variables, meets the other ranks and
 /// connects to them (collective); later ones are cheap handles to the same state, which lives until reset() or the end
-/// of the process.
+/// of the process. One that asks for other options than those of the job throws Error.
 class PartialState {
  public:
   explicit PartialState(const PartialStateOptions& options = {});
@@ -118,6 +118,8 @@ class PartialState {
  private:
   struct Shared;
   static std::shared_ptr<const Shared>& current();
+  static std::shared_ptr<const Shared> join(const PartialStateOptions& options);
+  static void check_joined(const Shared& joined, const PartialStateOptions& options);
 
   template <class Function>
   static auto only_if(bool here, Function function) {

@@ -1,9 +1,10 @@
 #include "accelerate/comm/process_environment.h"
 
-#include <charconv>
-#include <cstdlib>
+#include <algorithm>
 #include <initializer_list>
+#include <utility>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/slurm_lists.h"
 
@@ -12,12 +13,17 @@ namespace accelerate::comm {
 namespace {
 
 int parse(const std::string& name, const std::string& text) {
-  int value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    fail("the environment variable ", name, " is '", text, "'; it has to be a whole number");
+  const int64_t value = parse_integer(name, text);
+  if (!std::in_range<int>(value)) fail("environment variable ", name, " is ", text, ", which is too large");
+  return static_cast<int>(value);
+}
+
+int parse_port(const std::string& name, const std::string& text) {
+  const int port = parse(name, text);
+  if (port < 1 || port > 65535) {
+    fail("environment variable ", name, " is ", port, "; a port that all ranks know is a number from 1 to 65535");
   }
-  return value;
+  return port;
 }
 
 /// The first variable of the list that holds a number of at least zero.
@@ -31,14 +37,17 @@ std::optional<int> first_number(const Lookup& lookup, std::initializer_list<cons
   return std::nullopt;
 }
 
-/// A step that srun started; a batch script sees SLURM_PROCID too but is alone.
+/// Whether srun started several of this process; a batch script sees SLURM_PROCID too but is alone.
+bool in_slurm_step(const Lookup& lookup) {
+  auto tasks = lookup("SLURM_STEP_NUM_TASKS");
+  return tasks && lookup("SLURM_PROCID") && parse("SLURM_STEP_NUM_TASKS", *tasks) > 1;
+}
+
 void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
   auto tasks = lookup("SLURM_STEP_NUM_TASKS");
-  auto rank = lookup("SLURM_PROCID");
-  if (!tasks || !rank || parse("SLURM_STEP_NUM_TASKS", *tasks) <= 1) return;
   process.distributed = true;
   process.world_size = parse("SLURM_STEP_NUM_TASKS", *tasks);
-  process.rank = parse("SLURM_PROCID", *rank);
+  process.rank = parse("SLURM_PROCID", *lookup("SLURM_PROCID"));
   process.local_rank = parse("SLURM_LOCALID", lookup("SLURM_LOCALID").value_or("0"));
   auto node = parse("SLURM_NODEID", lookup("SLURM_NODEID").value_or("0"));
   process.local_world_size =
@@ -62,7 +71,11 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
   auto local_world = first_number(
       lookup, {"LOCAL_WORLD_SIZE", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"});
 
-  if (rank || world) {
+  // Slurm's pmi2 plugin sets the rank and the size of PMI, but nothing that tells one machine from several.
+  const bool from_slurm = !first_number(lookup, {"RANK", "WORLD_SIZE"}) && !local_rank && !local_world;
+  if (from_slurm && in_slurm_step(lookup)) {
+    read_slurm_step(lookup, process);
+  } else if (rank || world) {
     process.distributed = true;
     process.rank = rank.value_or(0);
     process.world_size = world.value_or(1);
@@ -70,8 +83,6 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
     process.local_rank = local_rank.value_or(process.rank % std::max(process.local_world_size, 1));
     process.run_id = lookup("TORCHELASTIC_RUN_ID").value_or("none");
     if (auto restarts = lookup("TORCHELASTIC_RESTART_COUNT")) process.run_id += "." + *restarts;
-  } else {
-    read_slurm_step(lookup, process);
   }
 
   if (process.world_size < 1) fail("WORLD_SIZE is ", process.world_size, "; it has to be at least 1");
@@ -90,18 +101,13 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
     fail("this job has ", process.world_size, " ranks of which ", process.local_world_size,
          " are on this machine, but MASTER_ADDR is not set; export the address of rank 0's machine as MASTER_ADDR");
   }
-  if (auto port = lookup("MASTER_PORT"); port && !port->empty()) process.main_port = parse("MASTER_PORT", *port);
+  if (auto port = lookup("MASTER_PORT"); port && !port->empty()) process.main_port = parse_port("MASTER_PORT", *port);
   if (auto fd = lookup("ACCELERATE_STORE_FD"); fd && process.rank == 0)
     process.store_fd = parse("ACCELERATE_STORE_FD", *fd);
   process.agent_store = lookup("TORCHELASTIC_USE_AGENT_STORE").value_or("False") == "True";
   return process;
 }
 
-ProcessEnvironment read_process_environment() {
-  return read_process_environment([](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value ? std::optional<std::string>(value) : std::nullopt;
-  });
-}
+ProcessEnvironment read_process_environment() { return read_process_environment(environment_variable); }
 
 }  // namespace accelerate::comm

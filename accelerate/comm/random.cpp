@@ -4,11 +4,21 @@
 #include <torch/utils.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/partial_state.h"
+#include "accelerate/comm/process_environment.h"
 
 namespace accelerate::comm {
 
-void set_seed(uint64_t seed, const Group& group, const SeedOptions& options) {
-  if (options.device_specific) seed += static_cast<uint64_t>(group.rank());
+namespace {
+
+int rank_of_process() {
+  return PartialState::initialized() ? PartialState().process_index() : read_process_environment().rank;
+}
+
+}  // namespace
+
+void set_seed(uint64_t seed, const SeedOptions& options) {
+  if (options.device_specific) seed += static_cast<uint64_t>(rank_of_process());
   torch::manual_seed(seed);
   if (options.deterministic) at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/false);
 }

@@ -17,8 +17,9 @@ struct SeedOptions {
   bool deterministic = false;    // also asks libtorch for deterministic algorithms
 };
 
-/// Seeds libtorch's generators on every device. Not collective.
-void set_seed(uint64_t seed, const Group& group, const SeedOptions& options = {});
+/// Seeds libtorch's generators on every device. Not collective; a process that has not joined its job yet does not join
+/// it for this.
+void set_seed(uint64_t seed, const SeedOptions& options = {});
 
 /// Copies rank 0's state of a generator to all ranks. Collective.
 void synchronize_rng_state(at::Generator& generator, const Group& group);

@@ -16,6 +16,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kLongestPause = std::chrono::milliseconds(50);  // between two looks of a waiting rank at the store
+
+bool hosts_store(const ProcessEnvironment& process) { return process.rank == 0 && !process.agent_store; }
+
+std::string first_line(const std::exception& error) {
+  std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
 std::string describe(const ProcessEnvironment& process) {
   return "world size " + std::to_string(process.world_size) + ", run id '" + process.run_id + "', accelerate " +
          kVersion;
@@ -51,38 +60,11 @@ void await(c10d::Store& store, const std::string& key, const ProcessEnvironment&
            "; were they started, with the same MASTER_ADDR and MASTER_PORT?");
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::milliseconds(50));
+    pause = std::min(pause * 2, kLongestPause);
   }
 }
 
-}  // namespace
-
-c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(process.main_port);
-  options.isServer = process.rank == 0 && !process.agent_store;
-  options.numWorkers = process.world_size;
-  options.waitWorkers = false;  // verify_job waits, and says for whom
-  options.timeout = timeout;
-  if (!options.isServer) {
-    wait_until_reachable(process.main_address, process.main_port, timeout);
-  } else if (process.store_fd) {
-    options.masterListenFd = *process.store_fd;
-  } else if (process.one_machine() && is_loopback(process.main_address)) {
-    LoopbackPort port(process.main_port);
-    port.listen();
-    options.masterListenFd = port.release();
-  }
-  try {
-    return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
-  } catch (const std::exception& error) {
-    fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
-         process.main_address, ":", process.main_port, ": ",
-         std::string(error.what()).substr(0, std::string(error.what()).find('\n')));
-  }
-}
-
-void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+void meet(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   auto deadline = Clock::now() + timeout;
   auto rank = std::to_string(process.rank);
   if (store.add("claimed/" + rank, 1) > 1) {
@@ -107,6 +89,46 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     store.set("complete", bytes_of("yes"));
   }
   await(store, "complete", process, deadline, timeout);
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(process.main_port);
+  options.isServer = hosts_store(process);
+  options.numWorkers = process.world_size;
+  options.waitWorkers = false;  // verify_job waits, and says for whom
+  options.timeout = timeout;
+  if (!options.isServer) {
+    wait_until_reachable(process.main_address, process.main_port, timeout);
+  } else if (process.store_fd) {
+    options.masterListenFd = *process.store_fd;
+  } else if (process.one_machine() && is_loopback(process.main_address)) {
+    LoopbackPort port(process.main_port);
+    port.listen();
+    options.masterListenFd = port.release();
+  }
+  try {
+    return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
+  } catch (const std::exception& error) {
+    fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
+         process.main_address, ":", process.main_port, ": ", first_line(error));
+  }
+}
+
+void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  try {
+    meet(store, process, timeout);
+  } catch (const Error&) {
+    // The others read the reason in the store, which ends with this process.
+    if (hosts_store(process)) std::this_thread::sleep_for(4 * kLongestPause);
+    throw;
+  } catch (const std::exception& error) {
+    fail("rank ", process.rank, " lost the job's store at ", process.main_address, ":", process.main_port,
+         " before the job had started: ", first_line(error),
+         "; the process that hosts it has ended, and says why itself");
+  }
 }
 
 }  // namespace accelerate::comm

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "accelerate/base/environment.h"
+#include "accelerate/base/log.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/random.h"
@@ -140,12 +141,60 @@ TEST_CASE("a rank that does not come is named when the time is up") {
   });
 }
 
+TEST_CASE("a seed does not join the job, so that options may follow; options that come too late are refused") {
+  tests::run_ranks(2, [](Group& everyone) {
+    PartialState::reset();
+    set_seed(42, {.device_specific = true});
+    CHECK_FALSE(PartialState::initialized());
+    const auto drawn = torch::rand({1});
+    PartialState state({.timeout = std::chrono::seconds(20), .backend = "gloo"});
+    const auto all = gather(drawn, state.group());
+    CHECK(all[0].item<float>() != all[1].item<float>());
+    CHECK(state.backend() == "gloo");
+
+    PartialState plain, same({.timeout = std::chrono::seconds(20), .backend = "gloo"}), any({.backend = "auto"});
+    CHECK_THROWS_WITH_AS(PartialState({.timeout = std::chrono::seconds(9)}),
+                         doctest::Contains("the timeout is 9000 ms, but this process already joined its job with one "
+                                           "of 20000 ms; give it to the first"),
+                         Error);
+    CHECK_THROWS_WITH_AS(PartialState({.backend = "shm"}), doctest::Contains("already joined its job with gloo"),
+                         Error);
+    everyone.barrier();
+  });
+}
+
+TEST_CASE("after the end of a job its processes speak as the ranks they were") {
+  tests::run_ranks(2, [](Group& group) {
+    PartialState::reset();
+    CHECK(log_context().rank == group.rank());
+    CHECK(log_context().world_size == 2);
+    CHECK_FALSE(log_context().barrier);
+  });
+}
+
+TEST_CASE("the device may be named by a variable, which has to be one of libtorch's") {
+  PatchEnvironment alone{{"RANK"}, {"WORLD_SIZE"}};
+  PartialState::reset();
+  for (auto [name, reason] : {std::pair("warp", "'warp'; it has to be a device"), {"cpu:x", "'cpu:x'"}}) {
+    PatchEnvironment device{{"ACCELERATE_TORCH_DEVICE", name}};
+    CHECK_THROWS_WITH_AS(PartialState(), doctest::Contains(reason), Error);
+  }
+  {
+    PatchEnvironment device{{"ACCELERATE_TORCH_DEVICE", "meta"}};
+    CHECK(PartialState().device() == at::Device("meta"));
+    PartialState::reset();
+  }
+  PatchEnvironment device{{"ACCELERATE_TORCH_DEVICE", ""}};
+  CHECK(PartialState().device().is_cpu());
+  PartialState::reset();
+}
+
 TEST_CASE("seeds are equal or follow the rank, and generator states are copied from rank 0") {
   tests::run_ranks(2, [](Group& group) {
-    set_seed(42, group);
+    set_seed(42);
     auto same = gather(torch::rand({1}), group);
     CHECK(same[0].item<float>() == same[1].item<float>());
-    set_seed(42, group, {.device_specific = true});
+    set_seed(42, {.device_specific = true});
     auto own = gather(torch::rand({1}), group);
     CHECK(own[0].item<float>() != own[1].item<float>());
     auto generator = at::make_generator<at::CPUGeneratorImpl>(group.rank() + 1);

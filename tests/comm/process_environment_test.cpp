@@ -71,6 +71,24 @@ TEST_CASE("a Slurm step gives rank, node and a port of its own") {
   CHECK(process.main_port == 23456);
 }
 
+TEST_CASE("a Slurm step with PMI has several machines where Slurm says so") {
+  const std::map<std::string, std::string> step{
+      {"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"},          {"SLURM_LOCALID", "1"},
+      {"SLURM_NODEID", "1"}, {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}, {"SLURM_STEP_NODELIST", "a,b"}};
+  auto with_pmi = step;
+  with_pmi.insert({{"PMI_RANK", "3"}, {"PMI_SIZE", "4"}});
+  CHECK(place(read(with_pmi)) == Place{3, 4, 1, 2});
+  CHECK(read(with_pmi).main_address == "a");
+
+  // mpirun of MPICH inside of a step says itself where its ranks are, and so does a user.
+  auto with_mpirun = with_pmi;
+  with_mpirun.insert({{"MPI_LOCALRANKID", "3"}, {"MPI_LOCALNRANKS", "4"}});
+  CHECK(place(read(with_mpirun)) == Place{3, 4, 3, 4});
+  auto by_hand = step;
+  by_hand.insert({{"RANK", "0"}, {"WORLD_SIZE", "1"}});
+  CHECK(place(read(by_hand)) == Place{0, 1, 0, 1});
+}
+
 TEST_CASE("nodes of Slurm's may have different numbers of tasks") {
   auto process = read({{"SLURM_PROCID", "3"},
                        {"SLURM_STEP_NUM_TASKS", "4"},
@@ -115,6 +133,11 @@ TEST_CASE("only rank 0 takes the launcher's socket, and torchrun's agent hosts i
 TEST_CASE("variables that contradict each other are named") {
   CHECK_THROWS_WITH_AS(read({{"RANK", "2"}, {"WORLD_SIZE", "2"}}), doctest::Contains("RANK is 2"), Error);
   CHECK_THROWS_WITH_AS(read({{"RANK", "two"}, {"WORLD_SIZE", "2"}}), doctest::Contains("'two'"), Error);
+  CHECK_THROWS_WITH_AS(read({{"RANK", "99999999999"}, {"WORLD_SIZE", "2"}}), doctest::Contains("too large"), Error);
+  for (const char* port : {"0", "-1", "70000"}) {
+    CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", port}}),
+                         doctest::Contains("from 1 to 65535"), Error);
+  }
   CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"LOCAL_WORLD_SIZE", "2"}}),
                        doctest::Contains("MASTER_ADDR"), Error);
   CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "2"}, {"LOCAL_WORLD_SIZE", "2"}}),

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <thread>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
@@ -33,6 +34,19 @@ TEST_CASE("ranks that differ in world size are refused, both values named") {
     setenv("LOCAL_WORLD_SIZE", rank == 0 ? "2" : "3", 1);
   };
   expect_refusal(2, change_world, "has world size 3");
+}
+
+TEST_CASE("a rank that waits learns why the job is refused, although rank 0 ends at once") {
+  tests::run_ranks(3, [](Group& group) {
+    PartialState::reset();
+    // The longer rank 1 waits, the longer it pauses between two looks.
+    if (group.rank() != 1) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (group.rank() == 2) {
+      setenv("WORLD_SIZE", "4", 1);
+      setenv("LOCAL_WORLD_SIZE", "4", 1);
+    }
+    CHECK_THROWS_WITH_AS(PartialState(), doctest::Contains("do not belong to one job"), Error);
+  });
 }
 
 TEST_CASE("two processes that claim one rank are refused") {
