@@ -14,7 +14,7 @@ EpochRun::EpochRun(std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd>
 EpochRun::~EpochRun() { leave(); }
 
 void EpochRun::deliver(bool is_last) {
-  ++core_->batches_seen_;
+  ++core_->place_->batches_seen;
   if (!is_last) return;
   progress_->end_of_dataloader = true;
   const bool may_have_repeats = core_->dispatches_ || !core_->loader_->drop_last();
@@ -23,8 +23,8 @@ void EpochRun::deliver(bool is_last) {
 
 void EpochRun::finish() {
   if (std::exchange(finished_, true)) return;
-  ++core_->iteration_;
-  core_->batches_seen_ = 0;
+  ++core_->place_->iteration;
+  core_->place_->batches_seen = 0;
   leave();
 }
 

@@ -31,19 +31,8 @@ PreparedCore::PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions op
       // Alone, there is nobody to dispatch to.
       dispatches_(wants_dispatch(*loader_, options_) && world_size_ > 1),
       skip_(loader_->take_skip()) {
-  if (options_.configuration.split_batches) check_split();
+  if (options_.configuration.split_batches) check_split(loader_->batch_size(), world_size_);
   if (!loader_->is_iterable()) choose_sampler();
-}
-
-void PreparedCore::check_split() const {
-  auto batch_size = loader_->batch_size();
-  if (!batch_size) {
-    fail("split_batches needs to know the batch size: let batch_size() of your batch sampler return it");
-  }
-  if (*batch_size % world_size_ != 0) {
-    fail("split_batches: a batch of ", *batch_size, " samples cannot be shared equally by ", world_size_,
-         " ranks; make the batch size a multiple of the number of ranks");
-  }
 }
 
 void PreparedCore::choose_sampler() {
@@ -83,13 +72,13 @@ void PreparedCore::synchronize_generators() const {
 
 EpochStart PreparedCore::begin() {
   synchronize_generators();
-  loader_->set_epoch(iteration_);
+  loader_->set_epoch(place_->iteration);
   // The random numbers of a resumed epoch were drawn before its state was saved.
-  if (!std::exchange(in_resumed_epoch_, false)) loader_->draw_base_seed();
+  if (!std::exchange(place_->resumed, false)) loader_->draw_base_seed();
   EpochStart start;
   start.skip = std::exchange(skip_, 0);
   start.end = std::make_shared<EpochEnd>();
-  batches_seen_ = start.skip;
+  place_->batches_seen = start.skip;
   if (!loader_->is_iterable()) start.batches = own_batches(start.skip, start.end);
   return start;
 }
@@ -167,11 +156,18 @@ int64_t PreparedCore::known_remainder() const {
   return length ? *length % total_batch_size() : -1;
 }
 
+std::shared_ptr<PreparedCore> PreparedCore::skipping(int64_t num_batches) {
+  auto rest = std::make_shared<PreparedCore>(*this);
+  rest->skip_ = num_batches;
+  skip_ = 0;
+  return rest;
+}
+
 LoaderState PreparedCore::state_dict() const {
-  LoaderState state{.epoch = iteration_, .batches_seen = batches_seen_};
+  LoaderState state{.epoch = place_->iteration, .batches_seen = place_->batches_seen};
   if (auto sampler = seedable_sampler()) state.seed = sampler->seed();
   if (loader_->is_iterable()) return state;
-  if (batches_seen_ > 0) {
+  if (place_->batches_seen > 0) {
     if (auto sampler = loader_->batch_sampler()->sampler()) state.generator_state = sampler->epoch_state();
   } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
     state.generator_state = sampler->generator().get_state();
@@ -180,13 +176,11 @@ LoaderState PreparedCore::state_dict() const {
 }
 
 void PreparedCore::load_state_dict(const LoaderState& state) {
-  iteration_ = state.epoch;
+  *place_ = {.iteration = state.epoch, .batches_seen = state.batches_seen, .resumed = state.batches_seen > 0};
   skip_ = state.batches_seen;
-  batches_seen_ = state.batches_seen;
-  in_resumed_epoch_ = state.batches_seen > 0;
   if (auto sampler = seedable_sampler(); sampler && state.seed) sampler->set_seed(*state.seed);
   if (loader_->is_iterable() || !state.generator_state.defined()) return;
-  if (in_resumed_epoch_) {
+  if (place_->resumed) {
     if (auto sampler = loader_->batch_sampler()->sampler()) sampler->repeat_epoch(state.generator_state);
   } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
     auto generator = sampler->generator();

@@ -17,6 +17,13 @@ struct EpochStart {
   std::shared_ptr<EpochEnd> end;  // filled when the last batch has been read
 };
 
+/// Where the walks over a loader are.
+struct LoaderPlace {
+  int64_t iteration = 0;     // the epoch that runs or comes next
+  int64_t batches_seen = 0;  // of it
+  bool resumed = false;      // the next epoch has drawn its random numbers before
+};
+
 class PreparedCore {
  public:
   /// Collective. Throws Error where the configuration does not go with the loader. A shuffle without a generator gets
@@ -46,10 +53,13 @@ class PreparedCore {
   int64_t total_batch_size() const;
   int64_t total_dataset_length() const;
 
-  int64_t iteration() const { return iteration_; }
-  void set_epoch(int64_t epoch) { iteration_ = epoch; }
+  int64_t iteration() const { return place_->iteration; }
+  void set_epoch(int64_t epoch) { place_->iteration = epoch; }
   void set_even_batches(bool even_batches) { options_.configuration.even_batches = even_batches; }
-  void set_skip(int64_t num_batches) { skip_ = num_batches; }
+
+  /// The same loader, at the same place whichever of both is walked over, but that its next epoch begins after
+  /// `num_batches`. What load_state_dict() made the next epoch of this one leave out is part of them.
+  std::shared_ptr<PreparedCore> skipping(int64_t num_batches);
 
   LoaderState state_dict() const;
   void load_state_dict(const LoaderState& state);
@@ -59,7 +69,6 @@ class PreparedCore {
  private:
   friend class EpochRun;
 
-  void check_split() const;
   void choose_sampler();
   std::shared_ptr<RandomSampler> random_sampler() const;
   std::shared_ptr<SeedableRandomSampler> seedable_sampler() const;
@@ -75,10 +84,8 @@ class PreparedCore {
   int rank_;
   int world_size_;
   bool dispatches_;
-  int64_t iteration_ = 0;
-  int64_t batches_seen_ = 0;
-  int64_t skip_ = 0;               // batches that the next epoch leaves out
-  bool in_resumed_epoch_ = false;  // the next epoch has drawn its random numbers before
+  std::shared_ptr<LoaderPlace> place_ = std::make_shared<LoaderPlace>();
+  int64_t skip_ = 0;  // batches that the next epoch leaves out
   std::shared_ptr<LoaderProgress> progress_;
 };
 

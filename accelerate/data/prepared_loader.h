@@ -67,9 +67,13 @@ class PreparedDataLoader {
   /// Collective; see PreparedCore.
   PreparedDataLoader(const DataLoader<BatchT>& loader, PrepareOptions options,
                      SliceFunction<BatchT> slice_fn_for_dispatch = nullptr)
-      : reader_(loader.reader()),
-        core_(std::make_shared<PreparedCore>(loader.core(), std::move(options))),
-        slice_(std::move(slice_fn_for_dispatch)) {
+      : PreparedDataLoader(loader, std::make_shared<PreparedCore>(loader.core(), std::move(options)),
+                           std::move(slice_fn_for_dispatch)) {}
+
+  /// `loader` where it was prepared before, as `core`.
+  PreparedDataLoader(const DataLoader<BatchT>& loader, std::shared_ptr<PreparedCore> core,
+                     SliceFunction<BatchT> slice_fn_for_dispatch)
+      : reader_(loader.reader()), core_(std::move(core)), slice_(std::move(slice_fn_for_dispatch)) {
     if (core_->dispatches() && !Dispatchable<BatchT>) {
       fail(
           "batches of this type cannot be sent to other ranks: set dispatch_batches to false, or give the batch's "
@@ -162,12 +166,13 @@ PreparedDataLoader<BatchT> prepare_data_loader(
   return PreparedDataLoader<BatchT>(loader, std::move(options), std::move(slice_fn_for_dispatch));
 }
 
-/// A loader like this one whose next epoch begins after `num_batches` batches; later ones are whole.
+/// The same loader, but that its next epoch begins after `num_batches` batches; later ones, of both, are whole. Walk
+/// over it to go on inside of an epoch, and over `loader` from the next one on. After load_state() the next walk over
+/// `loader` is the rest of its epoch already, without this; with this it no longer is.
 template <class BatchT>
 PreparedDataLoader<BatchT> skip_first_batches(const PreparedDataLoader<BatchT>& loader, int64_t num_batches) {
   auto rest = loader;
-  rest.core_ = std::make_shared<PreparedCore>(*loader.core_);
-  rest.core_->set_skip(num_batches);
+  rest.core_ = loader.core_->skipping(num_batches);
   return rest;
 }
 

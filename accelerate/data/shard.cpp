@@ -31,14 +31,19 @@ Indices joined(const std::vector<Indices>& batches) {
 
 }  // namespace
 
-BatchShard::BatchShard(BatchStream batches, const ShardOptions& options)
-    : batches_(std::move(batches)), options_(options) {
-  if (!options.split_batches) return;
-  if (!options.batch_size) fail("split_batches needs batches of one size, and those of this batch sampler vary");
-  if (*options.batch_size % options.world_size != 0) {
-    fail("split_batches: a batch of ", *options.batch_size, " samples cannot be shared equally by ", options.world_size,
+void check_split(std::optional<int64_t> batch_size, int world_size) {
+  if (!batch_size) {
+    fail("split_batches needs batches of one size: let batch_size() of your batch sampler return it");
+  }
+  if (*batch_size % world_size != 0) {
+    fail("split_batches: a batch of ", *batch_size, " samples cannot be shared equally by ", world_size,
          " ranks; make the batch size a multiple of the number of ranks");
   }
+}
+
+BatchShard::BatchShard(BatchStream batches, const ShardOptions& options)
+    : batches_(std::move(batches)), options_(options) {
+  if (options.split_batches) check_split(options.batch_size, options.world_size);
 }
 
 std::optional<Indices> BatchShard::next() { return options_.split_batches ? next_part() : next_whole(); }

@@ -16,11 +16,14 @@ struct ShardOptions {
   bool even_batches = true;    // repeat samples from the start so that all ranks take as many steps
 };
 
+/// Throws Error unless the ranks can share a batch of that size equally.
+void check_split(std::optional<int64_t> batch_size, int world_size);
+
 /// Gives the batches of one rank, in the order it reads them, while walking once through those of all ranks. Holds the
 /// indices of `world_size` batches at most.
 class BatchShard {
  public:
-  /// Throws Error if batches are to be split and their size is not a multiple of the number of ranks.
+  /// Throws Error if batches are to be split and cannot be: see check_split.
   BatchShard(BatchStream batches, const ShardOptions& options);
 
   /// The next batch of this rank, or nothing at the end.

@@ -243,11 +243,29 @@ TEST_CASE("skip_first_batches leaves out batches of this rank once, and keeps th
   CHECK(rest.iteration() == 1);
   CHECK(rest.size() == 2);
   CHECK(walk(rest) == Batches{{10, 11}, {14, 15}});
+  CHECK(loader.iteration() == 2);
   CHECK(walk(rest) == walk(loader));
-  CHECK(rest.iteration() == 3);
+  CHECK(rest.iteration() == 4);
 
   auto skipped = skip_first_batches(DataLoader(NumberStream{5}, {.batch_size = 2}), 1);
   CHECK(walk(prepare_data_loader(skipped)) == Batches{{2, 3}, {4}});
+}
+
+TEST_CASE("after load_state_dict, skip_first_batches takes over what was to be left out, and the place is one") {
+  auto make_loader = [] {
+    return prepare_data_loader(DataLoader(numbers(12), {.batch_size = 2, .shuffle = true}),
+                               {.configuration = {.use_seedable_sampler = true, .data_seed = 42}});
+  };
+  auto uninterrupted = make_loader();
+  const auto epochs = walks(uninterrupted, 2);
+
+  auto loader = make_loader();
+  loader.load_state_dict({.epoch = 0, .batches_seen = 2, .seed = 42});
+  auto rest = skip_first_batches(loader, 2);
+  int64_t seen = 2;
+  for ([[maybe_unused]] auto& batch : rest) CHECK(loader.state_dict().batches_seen == ++seen);
+  CHECK(seen == 6);
+  CHECK(walk(loader) == epochs[1]);
 }
 
 TEST_CASE("a loader resumed in an epoch gives exactly the rest of it, and then the epochs that would have followed") {
