@@ -17,8 +17,9 @@ bool should_reduce_batch_size(const std::exception& error);
 void clear_device_cache();
 
 /// Returns `function(batch_size, arguments...)`, tried with `starting_batch_size` and then, each time memory runs out,
-/// with 0.9 of the size before. Create what depends on the size inside the function, and free what you hold outside
-/// (accelerator.free_memory()) at its top. Throws Error when the size reaches zero; other exceptions pass through.
+/// with 0.9 of the size before. Create what depends on the size inside the function, and call accelerator.free_memory()
+/// at its top, since a try that failed left something behind, and at its end, where what it prepared ends. Throws Error
+/// when the size reaches zero; other exceptions pass through.
 template <class Function, class... Arguments>
 decltype(auto) find_executable_batch_size(Function&& function, int64_t starting_batch_size = 128,
                                           Arguments&&... arguments) {

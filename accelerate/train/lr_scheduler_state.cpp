@@ -1,5 +1,10 @@
 #include "accelerate/train/lr_scheduler_state.h"
 
+#include <cmath>
+#include <limits>
+
+#include "accelerate/base/scope.h"
+
 namespace accelerate::train {
 namespace {
 
@@ -16,7 +21,7 @@ struct Protected : torch::optim::LRScheduler {
 TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& scheduler) {
   // libtorch's first step is what Python's constructor does: its count is Python's, and one more than last_epoch.
   const int64_t step_count = scheduler.*Protected::step_count();
-  const auto last_lr = (scheduler.*Protected::current_lrs())();
+  const auto last_lr = learning_rates(scheduler);
   return TorchValue::dict({{"last_epoch", step_count - 1},
                            {"_step_count", step_count},
                            {"_is_initial", false},
@@ -28,6 +33,25 @@ void load_lr_scheduler_state(torch::optim::LRScheduler& scheduler, const TorchVa
   const int64_t last_epoch = state.at("last_epoch").integer();
   if (last_epoch < -1) fail("the state of the scheduler: 'last_epoch' is ", last_epoch, "; -1 is the least it can be");
   scheduler.*Protected::step_count() = static_cast<unsigned>(last_epoch + 1);
+}
+
+std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler) {
+  return (scheduler.*Protected::current_lrs())();
+}
+
+bool sets_rates_of(const torch::optim::LRScheduler& scheduler, torch::optim::Optimizer& optimizer) {
+  // The scheduler's reference to its optimizer is private, and nothing points to a reference. What it reads of the
+  // optimizer is not: a rate that is no number, put there for a moment, is seen by the schedulers of this one alone.
+  auto& options = optimizer.param_groups().front().options();
+  double rate = 0;
+  try {
+    rate = options.get_lr();
+  } catch (const c10::Error&) {
+    return false;  // options of a user's own that know no rate
+  }
+  ScopeExit restore([&] { options.set_lr(rate); });
+  options.set_lr(std::numeric_limits<double>::quiet_NaN());
+  return std::isnan(learning_rates(scheduler).front());
 }
 
 }  // namespace accelerate::train

@@ -1,7 +1,9 @@
 #pragma once
 
-// The state of libtorch's learning-rate schedulers under the keys of Python's. All that changes in them is a count; the
-// learning rates belong to the optimizer, and are part of its state.
+// What libtorch's learning-rate schedulers do not show: their state under the keys of Python's, and whose rates they
+// set. All that changes in them is a count; the learning rates belong to the optimizer, and are part of its state.
+
+#include <vector>
 
 #include <torch/optim/schedulers/lr_scheduler.h>
 
@@ -14,5 +16,11 @@ tensors::TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& sch
 
 /// Goes on from `state`. Throws Error, and changes nothing, when it is not the state of such a scheduler.
 void load_lr_scheduler_state(torch::optim::LRScheduler& scheduler, const tensors::TorchValue& state);
+
+/// The current learning rate of each group of parameters of its optimizer.
+std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler);
+
+/// Whether `optimizer` is the one whose rates `scheduler` sets.
+bool sets_rates_of(const torch::optim::LRScheduler& scheduler, torch::optim::Optimizer& optimizer);
 
 }  // namespace accelerate::train

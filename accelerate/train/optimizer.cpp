@@ -20,7 +20,7 @@ Optimizer::Optimizer(torch::optim::Optimizer& optimizer, std::shared_ptr<Gradien
   move_state_to_parameters(optimizer);
 }
 
-Optimizer::Optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer, std::shared_ptr<GradientState> gradient_state,
+Optimizer::Optimizer(std::shared_ptr<torch::optim::Optimizer> optimizer, std::shared_ptr<GradientState> gradient_state,
                      std::shared_ptr<precision::GradScaler> scaler, OptimizerOptions options)
     : Optimizer(*optimizer, std::move(gradient_state), std::move(scaler), options) {
   shared_->optimizer = std::move(optimizer);

@@ -34,8 +34,8 @@ class Optimizer {
                      std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
                      std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
 
-  /// Owns `optimizer`.
-  explicit Optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer,
+  /// Owns `optimizer`, with whoever else does.
+  explicit Optimizer(std::shared_ptr<torch::optim::Optimizer> optimizer,
                      std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
                      std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
 

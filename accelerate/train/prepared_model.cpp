@@ -10,6 +10,18 @@ void PreparedModel::before_forward() {
   if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
 }
 
+int64_t PreparedModel::count_step(bool ends) {
+  const int64_t length = window_length_ + 1;
+  window_length_ = ends ? 0 : length;
+  return length;
+}
+
+void PreparedModel::scale_gradients(double factor) {
+  for (const auto& parameter : module_->parameters()) {
+    if (parameter.grad().defined()) parameter.grad().mul_(factor);
+  }
+}
+
 SyncScope::SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> models)
     : kind_(kind), models_(std::move(models)) {
   count(+1);

@@ -3,6 +3,7 @@
 // What the library keeps for a model that prepare() has seen: its replicas on other ranks and the precision it computes
 // in.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -38,6 +39,13 @@ class PreparedModel {
   /// Whether the next backward averages gradients over ranks.
   bool synchronizes() const { return replicas_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_)); }
 
+  /// Counts a step of gradient accumulation. Returns how many its window has with it; after one that `ends` it, the
+  /// next begins.
+  int64_t count_step(bool ends);
+
+  /// Multiplies the gradients that it has so far.
+  void scale_gradients(double factor);
+
  private:
   friend class SyncScope;
 
@@ -46,6 +54,7 @@ class PreparedModel {
   Options options_;
   int num_pauses_ = 0;
   int num_triggers_ = 0;
+  int64_t window_length_ = 0;  // steps of the open window
   bool forward_synchronizes_ = true;
 };
 

@@ -4,18 +4,28 @@
 
 namespace accelerate::train {
 
+std::vector<Optimizer> Scheduler::followed_optimizers() const {
+  if (optimizers_->size() == 1) return *optimizers_;
+  for (const auto& optimizer : *optimizers_) {
+    if (target_->is_of(*optimizer)) return {optimizer};
+  }
+  return *optimizers_;
+}
+
 std::vector<double> Scheduler::get_last_lr() const {
   if (auto lrs = target_->get_last_lr()) return *lrs;
-  if (optimizers_.empty()) fail("scheduler.get_last_lr(): the scheduler has no such member and no prepared optimizer");
+  const auto optimizers = followed_optimizers();
+  if (optimizers.empty()) fail("scheduler.get_last_lr(): the scheduler has no such member and no prepared optimizer");
   std::vector<double> lrs;
-  for (const auto& group : optimizers_.front().param_groups()) lrs.push_back(group.options().get_lr());
+  for (const auto& group : optimizers.front().param_groups()) lrs.push_back(group.options().get_lr());
   return lrs;
 }
 
 void Scheduler::advance(std::optional<double> metric) {
   if (!options_.step_with_optimizer) return target_->step(metric);
   if (!gradient_state_->sync_gradients) return;
-  const bool any_skipped = std::any_of(optimizers_.begin(), optimizers_.end(),
+  const auto optimizers = followed_optimizers();
+  const bool any_skipped = std::any_of(optimizers.begin(), optimizers.end(),
                                        [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
   if (any_skipped) return;
   if (options_.split_batches) return target_->step(metric);

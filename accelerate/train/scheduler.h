@@ -22,10 +22,18 @@ namespace accelerate::train {
 
 /// Anything that can be stepped: torch::optim::LRScheduler and its children, torch's ReduceLROnPlateauScheduler (by a
 /// metric), or a class of your own. Where it has `total_steps()` and `step_count()`, which starts at 1 as Python's, it
-/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that. To be part of a checkpoint, a
-/// class of your own has `state_dict()`, which gives a TorchValue, and `load_state_dict(state)`.
+/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that; where it has `optimizer()`, it
+/// follows the steps of that one. To be part of a checkpoint, a class of your own has `state_dict()`, which gives a
+/// TorchValue, and `load_state_dict(state)`.
 template <class S>
 concept SchedulerLike = requires(S& scheduler) { scheduler.step(); } || requires(S& scheduler) { scheduler.step(0.0); };
+
+/// A smart pointer to one.
+template <class P>
+concept SchedulerPointer = requires(P& pointer) {
+  typename P::element_type;
+  *pointer;
+} && SchedulerLike<typename P::element_type>;
 
 struct SchedulerOptions {
   bool step_with_optimizer = true;  // false: every step() is one step, whatever the optimizers do
@@ -36,18 +44,28 @@ struct SchedulerOptions {
 /// A handle on a scheduler; copies refer to the same one.
 class Scheduler {
  public:
-  /// Borrows `scheduler` given as an lvalue, owns an rvalue; of a smart pointer it takes what that points to.
-  /// `optimizers` are those whose steps the schedule follows.
+  /// Borrows `scheduler` given as an lvalue, owns an rvalue; of a smart pointer it takes what that points to. It
+  /// follows the steps of its own optimizer, if that is or later comes among `optimizers`; of all of them where it does
+  /// not tell which is its own.
   template <class S>
-  Scheduler(S&& scheduler, std::vector<Optimizer> optimizers, std::shared_ptr<GradientState> gradient_state,
-            SchedulerOptions options = {})
+  Scheduler(S&& scheduler, std::shared_ptr<const std::vector<Optimizer>> optimizers,
+            std::shared_ptr<GradientState> gradient_state, SchedulerOptions options = {})
       : target_(make_target(std::forward<S>(scheduler))),
         optimizers_(std::move(optimizers)),
         gradient_state_(std::move(gradient_state)),
         options_(options) {}
 
+  template <class S>
+  Scheduler(S&& scheduler, std::vector<Optimizer> optimizers, std::shared_ptr<GradientState> gradient_state,
+            SchedulerOptions options = {})
+      : Scheduler(std::forward<S>(scheduler), std::make_shared<const std::vector<Optimizer>>(std::move(optimizers)),
+                  std::move(gradient_state), options) {}
+
+  /// Whether both are handles on one scheduler.
+  bool operator==(const Scheduler& other) const { return target_->object() == other.target_->object(); }
+
   /// Advances the schedule by one optimizer step, which is one step of the scheduler for each process, or just one with
-  /// `split_batches`. Does nothing inside a window of accumulation or when an optimizer skipped its step.
+  /// `split_batches`. Does nothing inside a window of accumulation or when its optimizer skipped its step.
   void step() { advance(std::nullopt); }
 
   /// The same for a scheduler that follows a metric. Throws Error for one that does not.
@@ -66,6 +84,8 @@ class Scheduler {
   class Target {
    public:
     virtual ~Target() = default;
+    virtual const void* object() const = 0;
+    virtual bool is_of(torch::optim::Optimizer& optimizer) const = 0;  // false where it does not tell
     virtual void step(std::optional<double> metric) = 0;
     virtual bool finished() const = 0;
     virtual std::optional<std::vector<double>> get_last_lr() const = 0;
@@ -79,9 +99,10 @@ class Scheduler {
   static std::shared_ptr<Target> make_target(S&& scheduler);
 
   void advance(std::optional<double> metric);
+  std::vector<Optimizer> followed_optimizers() const;
 
   std::shared_ptr<Target> target_;
-  std::vector<Optimizer> optimizers_;
+  std::shared_ptr<const std::vector<Optimizer>> optimizers_;
   std::shared_ptr<GradientState> gradient_state_;
   SchedulerOptions options_;
 };
@@ -90,6 +111,18 @@ template <class S>
 class Scheduler::TargetOf final : public Target {
  public:
   explicit TargetOf(std::shared_ptr<S> scheduler) : scheduler_(std::move(scheduler)) {}
+
+  const void* object() const override { return scheduler_.get(); }
+
+  bool is_of(torch::optim::Optimizer& optimizer) const override {
+    if constexpr (requires { static_cast<const torch::optim::Optimizer&>(scheduler_->optimizer()); }) {
+      return &static_cast<const torch::optim::Optimizer&>(scheduler_->optimizer()) == &optimizer;
+    } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
+      return sets_rates_of(*scheduler_, optimizer);
+    } else {
+      return false;
+    }
+  }
 
   void step(std::optional<double> metric) override {
     if (metric) {
@@ -108,8 +141,13 @@ class Scheduler::TargetOf final : public Target {
   }
 
   std::optional<std::vector<double>> get_last_lr() const override {
-    if constexpr (requires { std::vector<double>(scheduler_->get_last_lr()); }) return scheduler_->get_last_lr();
-    return std::nullopt;
+    if constexpr (requires { std::vector<double>(scheduler_->get_last_lr()); }) {
+      return scheduler_->get_last_lr();
+    } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
+      return learning_rates(*scheduler_);
+    } else {
+      return std::nullopt;
+    }
   }
 
   tensors::TorchValue state_dict() const override {
@@ -147,12 +185,8 @@ class Scheduler::TargetOf final : public Target {
 template <class S>
 std::shared_ptr<Scheduler::Target> Scheduler::make_target(S&& scheduler) {
   using Plain = std::remove_cvref_t<S>;
-  if constexpr (requires {
-                  typename Plain::element_type;
-                  *scheduler;
-                }) {
+  if constexpr (SchedulerPointer<Plain>) {
     using Element = typename Plain::element_type;
-    static_assert(SchedulerLike<Element>, "a scheduler needs a member step() or step(metric)");
     if constexpr (std::is_constructible_v<std::shared_ptr<Element>, S>) {
       return std::make_shared<TargetOf<Element>>(std::shared_ptr<Element>(std::forward<S>(scheduler)));
     } else {

@@ -8,10 +8,20 @@
 #include "tests/support/torch.h"
 
 using namespace accelerate;
-using namespace torch::optim;
 using accelerate::tests::json;
 using accelerate::tests::recorded;
 using tensors::TorchValue;
+using torch::optim::Adagrad;
+using torch::optim::AdagradOptions;
+using torch::optim::Adam;
+using torch::optim::AdamOptions;
+using torch::optim::AdamW;
+using torch::optim::AdamWOptions;
+using torch::optim::LBFGS;
+using torch::optim::RMSprop;
+using torch::optim::RMSpropOptions;
+using torch::optim::SGD;
+using torch::optim::SGDOptions;
 
 namespace {
 

@@ -145,16 +145,49 @@ TEST_CASE("schedulers are borrowed, owned or shared as they are given") {
   CHECK(owner.get_last_lr() == std::vector<double>{0.9});
 }
 
-TEST_CASE("one overflowing optimizer among several holds the schedule back") {
+TEST_CASE("a schedule follows its own optimizer among several, also one that is prepared after it") {
   Example first, second;
-  Scheduler scheduler(LambdaLR(first.sgd, tenths), {first.optimizer, second.optimizer}, first.gradient_state);
+  auto optimizers = std::make_shared<std::vector<Optimizer>>(std::vector{first.optimizer});
+  torch::optim::StepLR decay(second.sgd, /*step_size=*/1, /*gamma=*/0.5);
+  Scheduler scheduler(decay, optimizers, second.gradient_state);
+  optimizers->push_back(second.optimizer);
+  scheduler.step();  // libtorch's first step leaves the rate as it is
+  scheduler.step();
+  CHECK(second.rate() == 0.5);
+  CHECK(scheduler.get_last_lr() == std::vector<double>{0.5});
+
+  first.step(/*overflow=*/true);
+  second.step();
+  scheduler.step();
+  CHECK(second.rate() == 0.25);
   first.step();
   second.step(/*overflow=*/true);
   scheduler.step();
+  CHECK(second.rate() == 0.25);
   CHECK(first.rate() == 1);
+}
+
+TEST_CASE("a schedule of one's own may name its optimizer; else any that overflows holds it back") {
+  struct Named : OneCycle {
+    torch::optim::Optimizer& optimizer() const { return *own; }
+    torch::optim::Optimizer* own = nullptr;
+  };
+  Example first, second;
+  OneCycle silent{.total = 9};
+  Named named;
+  named.total = 9;
+  named.own = &first.sgd;
+  Scheduler follows_both(silent, {first.optimizer, second.optimizer}, first.gradient_state);
+  Scheduler follows_first(named, {first.optimizer, second.optimizer}, first.gradient_state);
+  first.step();
+  second.step(/*overflow=*/true);
+  follows_both.step();
+  follows_first.step();
+  CHECK(silent.count == 1);
+  CHECK(named.count == 2);
   second.step();
-  scheduler.step();
-  CHECK(first.rate() == 0.9);
+  follows_both.step();
+  CHECK(silent.count == 2);
 }
 
 TEST_CASE("LambdaLR scales the initial rate of every group, from its construction on") {

@@ -36,6 +36,9 @@ class LRScheduler {
   /// The current learning rate of each group of parameters.
   std::vector<double> get_last_lr() const { return schedule_->learning_rates(); }
 
+  /// The optimizer whose learning rate it sets.
+  torch::optim::Optimizer& optimizer() const { return schedule_->optimizer(); }
+
   /// Everything that changes, under the keys of Python's state_dict.
   ScheduleState state_dict() const { return schedule_->state_dict(); }
 

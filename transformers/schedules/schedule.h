@@ -34,6 +34,8 @@ class Schedule {
   /// The current learning rate of each group of parameters.
   std::vector<double> learning_rates() const;
 
+  torch::optim::Optimizer& optimizer() const { return optimizer_; }
+
  protected:
   void set_learning_rates(const std::vector<double>& rates);
 
