@@ -81,10 +81,6 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
       project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)),
       zero_stage_(choose_zero_stage(options)) {
-  if (options.cpu && !device().is_cpu()) {
-    fail("cpu is true, but this process already joined its job with the device ", device(),
-         "; make the Accelerator with cpu = true the first, or set ACCELERATE_USE_CPU=1");
-  }
   const auto& plugin = options.gradient_accumulation_plugin;
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
@@ -122,40 +118,77 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
     replicas = std::make_shared<parallel::Replicas>(parallel::parameters_of(*module), parallel::buffers_of(*module),
                                                     group(), options_.distributed_data_parallel);
   }
-  models_.push_back(std::make_shared<train::PreparedModel>(
+  return keep(std::make_shared<train::PreparedModel>(
       module, replicas,
       train::PreparedModel::Options{
           .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
+}
+
+/// Returns what stands for the module of `model`, which is `model` itself unless the module was prepared before.
+std::shared_ptr<train::PreparedModel> Accelerator::keep(const std::shared_ptr<train::PreparedModel>& model) {
+  for (const auto& known : models_) {
+    if (known->module() == model->module()) return known;
+  }
+  models_.push_back(model);
+  // Two sets of replicas of one module would average its gradients twice.
+  std::erase_if(models_in_use_, [&](const auto& other) {
+    auto held = other.lock();
+    return !held || held->module() == model->module();
+  });
+  models_in_use_.push_back(model);
   shard_optimizers();
-  return models_.back();
+  return model;
+}
+
+std::vector<std::shared_ptr<train::PreparedModel>> Accelerator::models_in_use() const {
+  std::vector<std::shared_ptr<train::PreparedModel>> models;
+  for (const auto& weak : models_in_use_) {
+    if (auto model = weak.lock()) models.push_back(std::move(model));
+  }
+  return models;
 }
 
 Optimizer Accelerator::register_optimizer(torch::optim::Optimizer& optimizer) {
-  for (const auto& known : optimizers_) {
-    if (&*known == &optimizer) return known;
-  }
-  optimizers_.emplace_back(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers});
-  shard_optimizers();
-  return optimizers_.back();
+  return register_optimizer(std::shared_ptr<torch::optim::Optimizer>(std::shared_ptr<void>(), &optimizer));
 }
 
-Optimizer Accelerator::register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer) {
-  optimizers_.emplace_back(std::move(optimizer), gradient_state_, scaler_,
-                           OptimizerOptions{.fused = options_.fused_optimizers});
+Optimizer Accelerator::register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer) {
+  if (!optimizer) fail("prepare: the optimizer is empty; construct it before preparing it");
+  if (const auto* known = find_optimizer(*optimizer)) return *known;
+  return keep(Optimizer(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers}));
+}
+
+Optimizer Accelerator::keep(const Optimizer& optimizer) {
+  if (const auto* known = find_optimizer(*optimizer)) return *known;
+  optimizers_->push_back(optimizer);
   shard_optimizers();
-  return optimizers_.back();
+  return optimizer;
+}
+
+const Optimizer* Accelerator::find_optimizer(const torch::optim::Optimizer& optimizer) const {
+  for (const auto& known : *optimizers_) {
+    if (&*known == &optimizer) return &known;
+  }
+  return nullptr;
 }
 
 /// After each model and optimizer, since either may be prepared first.
 void Accelerator::shard_optimizers() const {
   if (zero_stage_ == 0 || num_processes() == 1) return;
-  for (const auto& optimizer : optimizers_) {
+  for (const auto& optimizer : *optimizers_) {
     for (const auto& model : models_) {
       if (!model->replicas() || optimizer.shard(model->replicas())) continue;
       fail("zero_stage is 1, but this optimizer has no step that ranks can share; AdamW, Adam and SGD have one, with ",
            "fused_optimizers = true");
     }
   }
+}
+
+Scheduler Accelerator::keep(const Scheduler& scheduler) {
+  auto known = std::find(schedulers_.begin(), schedulers_.end(), scheduler);
+  if (known != schedulers_.end()) return *known;
+  schedulers_.push_back(scheduler);
+  return scheduler;
 }
 
 train::SchedulerOptions Accelerator::scheduler_options() const {
@@ -173,25 +206,29 @@ data::PrepareOptions Accelerator::prepare_options() const {
           .active_loaders = active_loaders_};
 }
 
+void Accelerator::keep(const std::shared_ptr<data::PreparedCore>& loader) {
+  if (std::find(loaders_.begin(), loaders_.end(), loader) == loaders_.end()) loaders_.push_back(loader);
+}
+
+std::shared_ptr<data::PreparedCore> Accelerator::find_loader(const data::LoaderCore& loader) const {
+  auto known =
+      std::find_if(loaders_.begin(), loaders_.end(), [&](const auto& core) { return &core->loader() == &loader; });
+  return known == loaders_.end() ? nullptr : *known;
+}
+
 train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models) {
   auto& state = *gradient_state_;
-  int64_t window_length = state.step % state.num_steps + 1;  // of the window so far, this step included
+  const bool loader_ends = state.sync_with_dataloader && end_of_dataloader();
+  state.step = loader_ends ? 0 : state.step + 1;
+  state.sync_gradients = state.step % state.num_steps == 0;
   loss_divisor_ = state.num_steps;
-  if (state.sync_with_dataloader && end_of_dataloader()) {
-    state.step = 0;
-    state.sync_gradients = true;
-    if (options_.gradient_accumulation_plugin.scale_last_window && window_length < state.num_steps) {
-      // Earlier steps of the window were divided by its full length, before anyone knew that it would stay short.
-      loss_divisor_ = window_length;
-      for (const auto& model : models_) {
-        for (const auto& parameter : model->module()->parameters()) {
-          if (parameter.grad().defined()) parameter.grad().mul_(static_cast<double>(state.num_steps) / window_length);
-        }
-      }
-    }
-  } else {
-    ++state.step;
-    state.sync_gradients = state.step % state.num_steps == 0;
+  for (const auto& model : models) {
+    const int64_t window_length = model->count_step(/*ends=*/state.sync_gradients);
+    if (!loader_ends || !options_.gradient_accumulation_plugin.scale_last_window) continue;
+    if (window_length >= state.num_steps) continue;
+    // Earlier steps of the window were divided by its full length, before anyone knew that it would stay short.
+    model->scale_gradients(static_cast<double>(state.num_steps) / window_length);
+    loss_divisor_ = window_length;
   }
   if (state.sync_gradients || state.sync_each_batch) return {};
   return train::SyncScope(train::SyncScope::Kind::Pause, std::move(models));
@@ -203,7 +240,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
   std::vector<parallel::Replicas*> armed;
   int64_t gradient_bytes = 0;
   if (use_distributed()) {
-    for (const auto& model : models_) {
+    for (const auto& model : models_in_use()) {
       if (!model->synchronizes()) continue;
       model->replicas()->arm(objective);
       armed.push_back(model->replicas().get());
@@ -219,12 +256,10 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
 }
 
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
-  for (const auto& optimizer : optimizers_) {
-    if (scaler_ && shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
-  }
+  unscale_gradients_of(parameters);
   if (!options_.sharded_clipping) return train::clip_grad_norm_(parameters, max_norm, norm_type);
   std::vector<const train::OptimizerSharding*> shardings;
-  for (const auto& optimizer : optimizers_) {
+  for (const auto& optimizer : *optimizers_) {
     const auto* sharding = optimizer.sharding();
     if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
   }
@@ -232,14 +267,20 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
 }
 
 void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
-  for (const auto& optimizer : optimizers_) {
-    if (scaler_ && shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
-  }
+  unscale_gradients_of(parameters);
   train::clip_grad_value_(parameters, clip_value);
 }
 
+/// Those of the optimizers that step one of `parameters`.
+void Accelerator::unscale_gradients_of(const std::vector<at::Tensor>& parameters) {
+  if (!scaler_) return;
+  for (const auto& optimizer : *optimizers_) {
+    if (shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
+  }
+}
+
 void Accelerator::unscale_gradients() {
-  for (const auto& optimizer : optimizers_) unscale_gradients(optimizer);
+  for (const auto& optimizer : *optimizers_) unscale_gradients(optimizer);
 }
 
 void Accelerator::unscale_gradients(const Optimizer& optimizer) {
@@ -302,7 +343,7 @@ void Accelerator::save(const StateDict& tensors, const std::filesystem::path& pa
 }
 
 checkpoint::TrainingState Accelerator::training_state() const {
-  checkpoint::TrainingState state{.optimizers = optimizers_,
+  checkpoint::TrainingState state{.optimizers = *optimizers_,
                                   .schedulers = schedulers_,
                                   .loaders = loaders_,
                                   .scaler = scaler_,
@@ -354,13 +395,13 @@ bool Accelerator::has_checkpoint(const std::filesystem::path& input_dir) {
 }
 
 bool Accelerator::optimizer_step_was_skipped() const {
-  return std::any_of(optimizers_.begin(), optimizers_.end(),
+  return std::any_of(optimizers_->begin(), optimizers_->end(),
                      [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
 }
 
 void Accelerator::free_memory() {
   models_.clear();
-  optimizers_.clear();
+  optimizers_ = std::make_shared<std::vector<Optimizer>>();  // schedulers that are still around keep theirs
   schedulers_.clear();
   loaders_.clear();
   gradient_state_->step = 0;
@@ -370,7 +411,7 @@ void Accelerator::free_memory() {
 void Accelerator::end_training() {
   trackers_.finish();
   checkpointer_->wait();
-  for (const auto& optimizer : optimizers_) optimizer.unshard();
+  for (const auto& optimizer : *optimizers_) optimizer.unshard();
   wait_for_everyone();
   free_memory();
   PartialState::reset();

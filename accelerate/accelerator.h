@@ -86,8 +86,10 @@ class Accelerator : public comm::PartialState {
 
   /// Returns a handle for each argument, in their order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr),
   /// an Optimizer, a Scheduler, a sharded data loader. One argument gives its handle, several a tuple for structured
-  /// bindings. Lvalues are borrowed and have to outlive the handles, rvalues are owned. A model is moved to the device
-  /// and becomes rank 0's on all ranks (collective). Preparing something twice gives the same handle again.
+  /// bindings. Optimizers and schedulers that are lvalues are borrowed, and have to live until free_memory() or
+  /// end_training() and as long as their handles; rvalues are owned, and what a shared_ptr points to is shared. A model
+  /// is moved to the device and becomes rank 0's on all ranks (collective). Preparing something twice gives the same
+  /// handle again. A handle may be given again after free_memory(), and a model's to another Accelerator.
   template <class... Objects>
   auto prepare(Objects&&... objects);
 
@@ -127,11 +129,11 @@ class Accelerator : public comm::PartialState {
   /// Ranks that run out of batches in this scope stay and keep the others company. Collective. See parallel::Join.
   template <class... M>
   UnevenInputs join_uneven_inputs(const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_, {});
+    return join_uneven_inputs(JoinOptions{}, models...);
   }
   template <class... M>
   UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_, options);
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, *optimizers_, options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
@@ -308,10 +310,11 @@ class Accelerator : public comm::PartialState {
   /// Whether a prepared optimizer left out its latest step because fp16 gradients overflowed.
   bool optimizer_step_was_skipped() const;
 
-  const std::vector<Optimizer>& optimizers() const { return optimizers_; }
+  const std::vector<Optimizer>& optimizers() const { return *optimizers_; }
   const std::vector<Scheduler>& schedulers() const { return schedulers_; }
 
-  /// Forgets everything prepared. Handles that are still around keep working; what they held is freed with the last.
+  /// Forgets everything prepared: it is no longer part of checkpoints, and of nothing else that is done for all that
+  /// was prepared. Handles that are still around keep working; what they held is freed with the last.
   void free_memory();
 
   /// Finishes the trackers, gives every rank the whole state of sharded optimizers, and leaves the job. Call it at the
@@ -329,15 +332,23 @@ class Accelerator : public comm::PartialState {
 
   std::shared_ptr<train::PreparedModel> register_model(const std::shared_ptr<torch::nn::Module>& module,
                                                        bool evaluation_mode);
+  std::shared_ptr<train::PreparedModel> keep(const std::shared_ptr<train::PreparedModel>& model);
+  std::vector<std::shared_ptr<train::PreparedModel>> models_in_use() const;
   Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
-  Optimizer register_optimizer(std::unique_ptr<torch::optim::Optimizer> optimizer);
+  Optimizer register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer);
+  Optimizer keep(const Optimizer& optimizer);
+  const Optimizer* find_optimizer(const torch::optim::Optimizer& optimizer) const;
   void shard_optimizers() const;
+  Scheduler keep(const Scheduler& scheduler);
   train::SchedulerOptions scheduler_options() const;
+  void keep(const std::shared_ptr<data::PreparedCore>& loader);
+  std::shared_ptr<data::PreparedCore> find_loader(const data::LoaderCore& loader) const;
   data::PrepareOptions prepare_options() const;
   checkpoint::TrainingState training_state() const;
   std::filesystem::path checkpoints_dir() const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
   static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
+  void unscale_gradients_of(const std::vector<at::Tensor>& parameters);
   bool is_tracked(std::string_view call) const;
 
   template <class M>
@@ -353,7 +364,10 @@ class Accelerator : public comm::PartialState {
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
   std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();
   std::vector<std::shared_ptr<train::PreparedModel>> models_;
-  std::vector<Optimizer> optimizers_;
+  // Also those that free_memory() forgot, while someone holds a handle: backward averages their gradients too.
+  std::vector<std::weak_ptr<train::PreparedModel>> models_in_use_;
+  // Shared with the schedulers, which may be prepared before the optimizer that they follow.
+  std::shared_ptr<std::vector<Optimizer>> optimizers_ = std::make_shared<std::vector<Optimizer>>();
   std::vector<Scheduler> schedulers_;
   std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
   std::vector<checkpoint::CustomObject> custom_objects_;
@@ -372,19 +386,20 @@ struct Accelerator::Deferred {
   S&& scheduler;
 
   Scheduler prepare() {
-    Scheduler handle(std::forward<S>(scheduler), accelerator.optimizers_, accelerator.gradient_state_,
-                     accelerator.scheduler_options());
-    accelerator.schedulers_.push_back(handle);
-    return handle;
+    return accelerator.keep(Scheduler(std::forward<S>(scheduler), accelerator.optimizers_, accelerator.gradient_state_,
+                                      accelerator.scheduler_options()));
   }
 };
 
 template <class Object>
 auto Accelerator::first_pass(Object&& object) {
   using T = std::remove_cvref_t<Object>;
-  constexpr bool prepared = train::is_model<T> || std::same_as<T, Optimizer> || std::same_as<T, Scheduler> ||
-                            requires { std::declval<T&>().core()->dispatches(); };
-  if constexpr (prepared) {
+  if constexpr (train::is_model<T>) {
+    return T(object.module(), keep(object.prepared()));
+  } else if constexpr (std::same_as<T, Optimizer> || std::same_as<T, Scheduler>) {
+    return keep(object);
+  } else if constexpr (requires { std::declval<T&>().core()->dispatches(); }) {
+    keep(object.core());
     return T(object);
   } else if constexpr (train::ModuleLike<T>) {
     return prepare_model(object);
@@ -392,12 +407,16 @@ auto Accelerator::first_pass(Object&& object) {
     if constexpr (std::is_lvalue_reference_v<Object>)
       return register_optimizer(object);
     else
-      return register_optimizer(std::make_unique<T>(std::move(object)));
+      return register_optimizer(std::make_shared<T>(std::move(object)));
+  } else if constexpr (std::convertible_to<Object, std::shared_ptr<torch::optim::Optimizer>>) {
+    return register_optimizer(std::shared_ptr<torch::optim::Optimizer>(std::forward<Object>(object)));
+  } else if constexpr (requires { static_cast<torch::optim::Optimizer&>(*object); }) {
+    return register_optimizer(*object);
   } else if constexpr (requires { prepare_data_loader(object); }) {
     return prepare_data_loader(object);
   } else {
     static_assert(
-        train::SchedulerLike<T>,
+        train::SchedulerLike<T> || train::SchedulerPointer<T>,
         "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
         "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
     return Deferred<Object>{*this, std::forward<Object>(object)};
@@ -433,15 +452,17 @@ auto Accelerator::prepare_model(const T& model, const PrepareModelOptions& optio
 template <class BatchT>
 data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(
     const DataLoader<BatchT>& loader, std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch) {
-  auto prepared = data::prepare_data_loader(loader, prepare_options(), std::move(slice_fn_for_dispatch));
-  loaders_.push_back(prepared.core());
+  using Prepared = data::PreparedDataLoader<BatchT>;
+  if (auto known = find_loader(*loader.core())) return Prepared(loader, known, std::move(slice_fn_for_dispatch));
+  Prepared prepared(loader, prepare_options(), std::move(slice_fn_for_dispatch));
+  keep(prepared.core());
   return prepared;
 }
 
 template <class... M>
 train::SyncScope Accelerator::accumulate(const Model<M>&... models) {
   if constexpr (sizeof...(models) == 0)
-    return begin_accumulation(models_);
+    return begin_accumulation(models_in_use());
   else
     return begin_accumulation({models.prepared()...});
 }

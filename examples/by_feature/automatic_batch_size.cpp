@@ -57,6 +57,7 @@ int main(int argc, char** argv) {
           accelerator.print("epoch", epoch, "accuracy", static_cast<double>(num_correct) / num_seen, "on", num_seen,
                             "pictures");
         }
+        accelerator.free_memory();  // `adamw` ends here
       },
       arguments.batch_size);
   accelerator.end_training();

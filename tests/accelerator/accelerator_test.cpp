@@ -1,5 +1,8 @@
 #include "accelerate/accelerator.h"
 
+#include <filesystem>
+#include <fstream>
+
 #include <doctest/doctest.h>
 #include <torch/nn/functional/loss.h>
 
@@ -87,6 +90,67 @@ TEST_CASE("preparing twice gives the same handle, and rvalues are owned") {
   CHECK(accelerator.optimizers().empty());
 }
 
+TEST_CASE("loaders and schedulers prepared twice are one, and a pointer to a scheduler or an optimizer stands for it") {
+  Accelerator accelerator;
+  Net net;
+  torch::optim::SGD sgd(net->parameters(), 1.0);
+  torch::optim::StepLR decay(sgd, 1, 0.5);
+  DataLoader batches(numbers(1, 8), {.batch_size = 2});
+  auto [loader, scheduler] = accelerator.prepare(batches, decay);
+  auto [loader_again, scheduler_again] = accelerator.prepare(batches, decay);
+  CHECK(loader_again.core() == loader.core());
+  CHECK(scheduler_again == scheduler);
+  CHECK(accelerator.schedulers().size() == 1);
+
+  auto shared = std::make_shared<torch::optim::Adam>(net->parameters(), 1.0);
+  auto unique = std::make_unique<torch::optim::AdamW>(net->parameters(), 1.0);
+  CHECK(&*accelerator.prepare(shared) == shared.get());
+  CHECK(&*accelerator.prepare(unique) == unique.get());
+  CHECK(accelerator.optimizers().size() == 2);
+  auto owned = accelerator.prepare(std::make_unique<torch::optim::StepLR>(*shared, 1, 0.5));
+  CHECK_FALSE(owned == scheduler);
+  std::unique_ptr<torch::optim::LRScheduler> base = std::make_unique<torch::optim::StepLR>(*unique, 1, 0.25);
+  auto of_base = accelerator.prepare(std::move(base));
+  for (int step = 0; step < 2; ++step) {
+    owned.step();
+    of_base.step();
+  }
+  CHECK(owned.get_last_lr() == std::vector<double>{0.5});
+  CHECK(of_base.get_last_lr() == std::vector<double>{0.25});
+  CHECK(accelerator.schedulers().size() == 3);
+}
+
+TEST_CASE("handles outlive free_memory and go to other Accelerators, and their replicas stay the same") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    torch::manual_seed(7 + group.rank());
+    Accelerator first, second;
+    auto model = first.prepare(Net());
+    auto optimizer = first.prepare(torch::optim::SGD(model->parameters(), 0.1));
+    auto train_with = [&](Accelerator& accelerator) {
+      accelerator.backward(model(torch::randn({4, 4})).square().mean());
+      optimizer.step();
+      optimizer.zero_grad();
+      auto all = accelerator.gather(model->parameters()[0].detach().reshape({1, -1}));
+      CHECK(torch::equal(all[0], all[1]));
+    };
+    first.free_memory();
+    train_with(first);
+    CHECK(first.optimizers().empty());
+    CHECK(first.prepare(model).prepared() == model.prepared());
+    CHECK(first.prepare(optimizer).step_was_skipped() == false);
+    CHECK(first.optimizers().size() == 1);
+    train_with(first);
+    auto [same, steps] = second.prepare(model, optimizer);
+    CHECK(same.prepared() == model.prepared());
+    train_with(second);
+
+    first.free_memory();
+    auto anew = first.prepare(model.module());  // the older handle is still around
+    CHECK(anew.prepared() != model.prepared());
+    train_with(first);
+  });
+}
+
 TEST_CASE("any forward signature is called through the handle") {
   Accelerator accelerator({.mixed_precision = MixedPrecision::Bf16});
   auto two = accelerator.prepare(std::make_shared<TwoInputs>());
@@ -168,6 +232,71 @@ TEST_CASE("an incomplete last window is divided by its real length when asked") 
     optimizer.zero_grad();
   }
   CHECK(ends == std::vector<double>{2.5, 5.5});  // means of 1..4 and of 5, 6
+}
+
+TEST_CASE("an incomplete last window is scaled for the models of the scope only, and once for each") {
+  Accelerator accelerator({.gradient_accumulation_plugin = {.num_steps = 4, .scale_last_window = true}});
+  DataLoader batches(numbers(1, 2), {.batch_size = 1});
+  auto [loader, critic, generator] = accelerator.prepare(batches, Weight(), Weight());
+  auto gradient = [](const auto& model) { return model->parameters()[0].grad().template item<double>(); };
+  for (auto& batch : loader) {
+    for (auto* model : {&critic, &generator}) {
+      auto accumulating = accelerator.accumulate(*model);
+      accelerator.backward((*model)(batch));
+    }
+  }
+  CHECK(gradient(critic) == 1.5);  // the mean of 1 and 2
+  CHECK(gradient(generator) == 1.5);
+}
+
+TEST_CASE("the steps of accumulation can be changed between windows") {
+  Accelerator accelerator;
+  auto model = accelerator.prepare(Weight());
+  accelerator.set_gradient_accumulation_steps(2);
+  std::vector<bool> synced;
+  for (int step = 0; step < 4; ++step) {
+    auto accumulating = accelerator.accumulate(model);
+    accelerator.backward(model(torch::ones({1})));
+    synced.push_back(accelerator.sync_gradients());
+  }
+  CHECK(synced == std::vector<bool>{false, true, false, true});
+  CHECK(model->parameters()[0].grad().item<double>() == 2);  // four halves
+  CHECK_THROWS_WITH_AS(accelerator.set_gradient_accumulation_steps(0), doctest::Contains("at least 1"), Error);
+}
+
+TEST_CASE("fp16 gradients are unscaled when asked, and before they are clamped; at most once per step") {
+  Accelerator accelerator({.mixed_precision = MixedPrecision::Fp16, .grad_scaler = {.init_scale = 16}});
+  auto model = accelerator.prepare(Weight());
+  auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 1.0));
+  auto gradient = [&] { return model->parameters()[0].grad().item<double>(); };
+  auto begin_step = [&] {
+    optimizer.zero_grad();
+    accelerator.backward(model(torch::full({1}, 3.0)));
+    CHECK(gradient() == 48);
+  };
+  begin_step();
+  accelerator.unscale_gradients();
+  CHECK(gradient() == 3);
+  CHECK_THROWS(accelerator.unscale_gradients(optimizer));
+  optimizer.step();
+  CHECK(weight_of(model) == -2);
+
+  begin_step();
+  accelerator.clip_grad_value_(model->parameters(), 0.5);
+  CHECK(gradient() == 0.5);
+  optimizer.step();
+  CHECK(weight_of(model) == -2.5);
+}
+
+TEST_CASE("a schedule that does not follow the optimizers steps whenever it is told to") {
+  Accelerator accelerator({.gradient_accumulation_steps = 2, .step_scheduler_with_optimizer = false});
+  auto model = accelerator.prepare(Weight());
+  auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 1.0));
+  auto scheduler = accelerator.prepare(LambdaLR(*optimizer, [](int64_t step) { return 1.0 / (step + 1); }));
+  auto accumulating = accelerator.accumulate(model);
+  CHECK_FALSE(accelerator.sync_gradients());
+  scheduler.step();
+  CHECK(optimizer.learning_rate() == 0.5);
 }
 
 TEST_CASE("nested loaders keep their own ends, and a break leaves none behind") {
@@ -312,6 +441,39 @@ TEST_CASE("gather_for_metrics drops the samples repeated to even out the last ba
       CHECK(tensors == n);
       CHECK(objects == n);
     }
+  });
+}
+
+TEST_CASE("loaders copy the random states that were asked for from rank 0 when an epoch begins") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    for (bool copied : {false, true}) {
+      torch::manual_seed(group.rank());
+      Accelerator accelerator({.rng_types = copied ? std::vector<std::string>{"torch"} : std::vector<std::string>{}});
+      auto loader = accelerator.prepare(DataLoader(numbers(1, 4)));
+      auto walk = loader.begin();
+      auto drawn = accelerator.gather(torch::rand({1}));
+      CHECK(torch::equal(drawn[0], drawn[1]) == copied);
+    }
+  });
+}
+
+TEST_CASE("functions run on the process that is named, and the main process of a machine enters a scope first") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    Accelerator accelerator;
+    auto rank = [&] { return group.rank(); };
+    auto ran_here = [&](auto function) { return function().has_value(); };
+    CHECK(ran_here(accelerator.on_main_process(rank)) == (group.rank() == 0));
+    CHECK(ran_here(accelerator.on_local_main_process(rank)) == (group.rank() == 0));
+    CHECK(ran_here(accelerator.on_last_process(rank)) == (group.rank() == 1));
+    CHECK(ran_here(accelerator.on_process(rank, 1)) == (group.rank() == 1));
+    CHECK(ran_here(accelerator.on_local_process(rank, 1)) == (group.rank() == 1));
+
+    auto path = std::filesystem::path(ACCELERATE_BINARY_DIR) / "entered_first";
+    if (group.rank() == 0) std::filesystem::remove(path);
+    accelerator.wait_for_everyone();
+    auto scope = accelerator.local_main_process_first();
+    CHECK(std::filesystem::exists(path) == (group.rank() == 1));
+    if (group.rank() == 0) std::ofstream(path) << "done";
   });
 }
 

@@ -1,0 +1,7 @@
+// Does not compile, and says why.
+
+#include <string>
+
+#include "accelerate/accelerator.h"
+
+void prepare_a_word(accelerate::Accelerator& accelerator) { accelerator.prepare(std::string("model")); }
