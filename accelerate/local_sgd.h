@@ -32,7 +32,7 @@ class [[nodiscard]] LocalSGD {
 
  private:
   train::SyncScope no_sync_;
-  parallel::LocalSGD averaging_;
+  parallel::PeriodicAveraging averaging_;
 };
 
 }  // namespace accelerate

@@ -30,7 +30,8 @@ void average_parameters(const std::vector<at::Tensor>& parameters, const comm::G
   }
 }
 
-LocalSGD::LocalSGD(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps, bool enabled)
+PeriodicAveraging::PeriodicAveraging(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps,
+                                     bool enabled)
     : parameters_(std::move(parameters)),
       group_(std::move(group)),
       local_sgd_steps_(local_sgd_steps),
@@ -40,15 +41,15 @@ LocalSGD::LocalSGD(std::vector<at::Tensor> parameters, comm::Group group, int64_
     fail("local_sgd_steps is ", local_sgd_steps, "; parameters are averaged after 1 step or more");
 }
 
-LocalSGD::~LocalSGD() noexcept(false) {
+PeriodicAveraging::~PeriodicAveraging() noexcept(false) {
   if (std::uncaught_exceptions() == exceptions_at_entry_) finish();
 }
 
-void LocalSGD::step() {
+void PeriodicAveraging::step() {
   if (enabled_ && ++num_steps_ % local_sgd_steps_ == 0) average_parameters(parameters_, group_);
 }
 
-void LocalSGD::finish() {
+void PeriodicAveraging::finish() {
   if (enabled_) average_parameters(parameters_, group_);
   enabled_ = false;
 }

@@ -16,14 +16,15 @@ void average_parameters(const std::vector<at::Tensor>& parameters, const comm::G
 
 /// Averages parameters after every `local_sgd_steps` steps and when the scope ends. Gradients stay local: in the scope
 /// no Replicas may be armed. Every rank makes the same number of steps.
-class LocalSGD {
+class PeriodicAveraging {
  public:
-  LocalSGD(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps, bool enabled = true);
-  LocalSGD(const LocalSGD&) = delete;
-  LocalSGD& operator=(const LocalSGD&) = delete;
+  PeriodicAveraging(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps,
+                    bool enabled = true);
+  PeriodicAveraging(const PeriodicAveraging&) = delete;
+  PeriodicAveraging& operator=(const PeriodicAveraging&) = delete;
 
   /// Calls finish(), unless an exception is on its way.
-  ~LocalSGD() noexcept(false);
+  ~PeriodicAveraging() noexcept(false);
 
   /// Counts an optimizer step, and averages when it is the last of a round. Collective then.
   void step();

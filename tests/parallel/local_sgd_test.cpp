@@ -10,7 +10,7 @@ namespace comm = accelerate::comm;
 namespace parallel = accelerate::parallel;
 using namespace accelerate::tests;
 using comm::Group;
-using parallel::LocalSGD;
+using parallel::PeriodicAveraging;
 
 TEST_CASE("parameters are averaged after every round and at the end of the scope") {
   run_ranks(2, [](Group& group) {
@@ -21,18 +21,18 @@ TEST_CASE("parameters are averaged after every round and at the end of the scope
       zero_grad(model);
     };
     {
-      LocalSGD local_sgd({model.w}, group, 2);
+      PeriodicAveraging averaging({model.w}, group, 2);
       std::vector<double> expected =
           group.rank() == 0 ? std::vector<double>{0, -2, -3} : std::vector<double>{-1, -2, -4};
       for (double value : expected) {
         train();
-        local_sgd.step();
+        averaging.step();
         CHECK(model.w.item<double>() == value);
       }
     }
     CHECK(model.w.item<double>() == -3.5);
     {
-      LocalSGD disabled({model.w}, group, 1, /*enabled=*/false);
+      PeriodicAveraging disabled({model.w}, group, 1, /*enabled=*/false);
       train();
       disabled.step();
     }
@@ -56,5 +56,5 @@ TEST_CASE("the average is that of each parameter, of any type, tied or not; froz
 }
 
 TEST_CASE("a round has at least one step") {
-  CHECK(failure_of([] { LocalSGD({}, Group(), 0); }) == doctest::Contains("local_sgd_steps is 0"));
+  CHECK(failure_of([] { PeriodicAveraging({}, Group(), 0); }) == doctest::Contains("local_sgd_steps is 0"));
 }
