@@ -2,6 +2,7 @@
 
     snippets.py programs PAGE.md FOLDER         FOLDER/<page>_<n>.cpp for each program on the page
     snippets.py table PAGE.md OUTPUT.cpp        one statement for each cell of the columns headed C++
+    snippets.py fragments PAGE.md OUTPUT.cpp    one function with all fragments of code on the page
     snippets.py translation PAGE.md OTHER.md    fails unless both pages have the same code
 """
 
@@ -31,6 +32,29 @@ void all_calls(Accelerator& accelerator, torch::optim::AdamW& adamw, AutoModelFo
   auto train = accelerator.prepare(train_batches);
   auto model = accelerator.prepare(net);
   auto optimizer = accelerator.prepare(adamw);
+"""
+
+
+# What the fragments of the quick tour may use.
+LOOP = """
+#include <accelerate/accelerate.h>
+
+struct Metric {
+  void add(const torch::Tensor& predictions, const torch::Tensor& references) {}
+};
+inline void write_report() {}
+inline void load_or_download() {}
+
+using Pair = std::pair<torch::Tensor, torch::Tensor>;
+"""
+LOOP_FUNCTION = """
+torch::Tensor loss_of(const accelerate::Model<torch::nn::LinearImpl>& model, const Pair& batch) {
+  return torch::nn::functional::cross_entropy(model(batch.first), batch.second);
+}
+
+void all_fragments(accelerate::Accelerator& accelerator, accelerate::PreparedDataLoader<Pair>& train,
+                   accelerate::PreparedDataLoader<Pair>& eval, const accelerate::Model<torch::nn::LinearImpl>& model,
+                   accelerate::Optimizer& optimizer, Metric& metric) {
 """
 
 
@@ -77,6 +101,13 @@ def write_table(path, output):
     output.write_text(f"{OBJECTS}{body}}}\n")
 
 
+def write_fragments(path, output):
+    blocks = [code for language, code in BLOCK.findall(path.read_text()) if language == "cpp"]
+    types = [code for code in blocks if code.startswith("struct ")]
+    body = "".join(f"  {{\n{code}  }}\n" for code in blocks if code not in types)
+    output.write_text(f"{LOOP}{''.join(types)}{LOOP_FUNCTION}{body}}}\n")
+
+
 def check_translation(page, other):
     blocks, other_blocks = (BLOCK.findall(path.read_text()) for path in (page, other))
     if blocks != other_blocks:
@@ -86,4 +117,5 @@ def check_translation(page, other):
 
 if __name__ == "__main__":
     command, *paths = sys.argv[1:]
-    {"programs": write_programs, "table": write_table, "translation": check_translation}[command](*map(pathlib.Path, paths))
+    commands = {"programs": write_programs, "table": write_table, "fragments": write_fragments, "translation": check_translation}
+    commands[command](*map(pathlib.Path, paths))
