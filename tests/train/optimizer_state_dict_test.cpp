@@ -36,7 +36,6 @@ struct TwoGroups {
   }
 
   explicit TwoGroups(const std::string& name) {
-    using namespace torch::optim;
     if (name == "AdamW") use<AdamW>(AdamWOptions(0.02).weight_decay(0.1));
     if (name == "AdamW, amsgrad") use<AdamW>(AdamWOptions(0.02).amsgrad(true).betas({0.8, 0.9}));
     if (name == "Adam") use<Adam>(AdamOptions(0.02).eps(1e-6));
@@ -160,7 +159,7 @@ TEST_CASE("a state that does not fit is refused with its reason, and changes not
   refuse(state, "group 0: 'lr' is not a single number");
   CHECK(described(adamw.handle->state_dict()) == before);
 
-  torch::optim::LBFGS lbfgs({parameter(2)});
+  LBFGS lbfgs({parameter(2)});
   CHECK_THROWS_WITH_AS(accelerate::Optimizer(lbfgs).state_dict(),
                        doctest::Contains("LBFGS has no form in a checkpoint"), Error);
 }
