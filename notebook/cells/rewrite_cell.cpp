@@ -18,11 +18,13 @@ std::vector<std::string> names_of(const Chunk& chunk) {
   return chunk.kind == ChunkKind::Statement ? declared_names(chunk.tokens) : std::vector<std::string>();
 }
 
-/// Whether `later` declares again what `chunk` declares, or defines a member of it.
+/// Whether `later` declares again what `chunk` declares without a body, or defines a member of it. Of two functions
+/// with bodies each is complete, and they are overloads.
 bool completes(const Chunk& chunk, const Chunk& later) {
   auto names = names_of(chunk), later_names = names_of(later);
   auto declared_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
-  return std::ranges::any_of(later_names, declared_here) || defines_member_of(names, later.tokens);
+  bool complete = chunk.text.ends_with('}');
+  return (!complete && std::ranges::any_of(later_names, declared_here)) || defines_member_of(names, later.tokens);
 }
 
 /// The first chunk and those up to its completion: a function that is declared and then used has its code in a later

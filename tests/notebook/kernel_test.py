@@ -122,6 +122,9 @@ class Definitions(KernelTest):
         self.run_cell("int over(int) { return 1; }")
         self.run_cell("int over(double) { return 2; }")
         self.assertEqual(self.value("over(1) * 10 + over(1.0)"), "12")
+        for _ in range(2):
+            self.run_cell("int both(int) { return 1; }\nint both(double) { return 2; }")
+        self.assertEqual(self.value("both(1) * 10 + both(1.0)"), "12")
 
     def test_a_cell_can_be_run_many_times(self):
         for _ in range(4):

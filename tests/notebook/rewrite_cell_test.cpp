@@ -79,6 +79,7 @@ TEST_CASE("A redefinition and what completes it are one unit") {
   units = rewrite_cell("struct A { void f(); };\nvoid use() { A().f(); }\nvoid A::f() {}", 4, known);
   REQUIRE(units.size() == 1);
   CHECK(contains(units[0].code, "inline namespace In4 {\n#line 2 \"In[4]\"\n\nvoid A::f() {}"));
+  CHECK(rewrite_cell("int f(int) { return 1; }\nint f(double) { return 2; }", 4, known).size() == 2);
   CHECK(rewrite_cell("bool even(int);\neven(1);\nbool even(int n) { return n == 0; }", 4, known).size() == 3);
 }
 
