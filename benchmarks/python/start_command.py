@@ -25,8 +25,8 @@ def main():
         resident = max(resident, usage.ru_maxrss * 1024)
     wall = time.monotonic() - began
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cost = {"wall_seconds": wall, "cpu_seconds": used.ru_utime + used.ru_stime, "resident_bytes": resident}
-    print(json.dumps({"work": times, "losses": []} | cost))
+    cost = {"wall_seconds": wall, "cpu_seconds": used.ru_utime + used.ru_stime}
+    print(json.dumps({"work": times, "losses": [], "resident_bytes": resident, "peak_bytes": resident} | cost))
 
 
 if __name__ == "__main__":
