@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate {
 
@@ -31,9 +32,7 @@ uint64_t parse_bytes(const std::string& text) {
   static const std::regex kPattern(R"(([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*))");
   std::smatch match;
   if (std::regex_match(text, match, kPattern)) {
-    auto unit = match[2].str();
-    for (auto& letter : unit) letter = static_cast<char>(std::toupper(letter));
-    auto found = kUnits.find(unit);
+    auto found = kUnits.find(upper_case(match[2].str()));
     double bytes = found == kUnits.end() ? 0 : std::stod(match[1]) * found->second;
     if (bytes >= 1 && bytes < 1e18) return static_cast<uint64_t>(bytes);
   }

@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/store_text.h"
 #include "accelerate/comm/tensor_arrays.h"
 
 namespace accelerate::comm {
@@ -271,14 +272,9 @@ at::Tensor SharedMemoryBackend::allocateTensor(long size, at::TensorOptions opti
 
 shm::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store) {
   auto notes = c10::make_intrusive<c10d::PrefixStore>("shm", store);
-  return {.post = [notes](const std::string& key,
-                          const std::string& text) { notes->set(key, std::vector<uint8_t>(text.begin(), text.end())); },
+  return {.post = [notes](const std::string& key, const std::string& text) { notes->set(key, bytes_of(text)); },
           .has = [notes](const std::string& key) { return notes->check({key}); },
-          .read =
-              [notes](const std::string& key) {
-                auto bytes = notes->get(key);
-                return std::string(bytes.begin(), bytes.end());
-              }};
+          .read = [notes](const std::string& key) { return text_of(*notes, key); }};
 }
 
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::NoticeBoard& board,

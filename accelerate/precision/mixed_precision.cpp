@@ -1,16 +1,14 @@
 #include "accelerate/precision/mixed_precision.h"
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/letter_case.h"
 
 namespace accelerate::precision {
 
 MixedPrecision parse_mixed_precision(std::string_view text) {
-  std::string name(text);
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  const auto name = lower_case(std::string(text));
   for (auto precision : {MixedPrecision::No, MixedPrecision::Fp16, MixedPrecision::Bf16}) {
     if (name == to_string(precision)) return precision;
   }
