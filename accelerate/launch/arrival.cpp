@@ -10,6 +10,7 @@
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/tcp.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/port.h"
 #include "accelerate/launch/waiting_word.h"

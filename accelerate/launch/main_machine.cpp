@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/tcp.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/waiting_word.h"
 
@@ -39,13 +40,15 @@ MainMachine::MainMachine(const std::string& host, int port) : host_(host), port_
 }
 
 std::string MainMachine::problem() const {
-  auto addresses = resolve_main_process(host_, port_);
+  // The name has been known before: a resolver that fails now may answer at the next try.
+  auto found = look_up_host(host_, port_);
+  if (!found.problem.empty()) return "machine 0: " + host_ + " cannot be resolved: " + found.problem;
   int error = 0;
-  for (auto* address = addresses.get(); address != nullptr; address = address->ai_next) {
+  for (auto* address = found.addresses.get(); address != nullptr; address = address->ai_next) {
     error = try_to_connect(*address, seconds(1)).error;
     if (error == 0) return "";
   }
-  auto numeric = text_of(*addresses);
+  auto numeric = text_of(*found.addresses);
   return "machine 0 at " + host_ + (numeric == host_ ? "" : " (" + numeric + ")") + ", port " + std::to_string(port_) +
          ": " + describe(error);
 }

@@ -18,8 +18,8 @@ class MainMachine {
   /// Looks the name up. Throws Error when nothing stands behind it.
   MainMachine(const std::string& host, int port);
 
-  /// Tries to connect, for at most a second. Returns what is wrong, with refused and no answer told apart; empty when
-  /// someone listens there.
+  /// Tries to connect, for at most a second. Returns what is wrong, with refused, no answer and a name that is not
+  /// resolved (any more) told apart; empty when someone listens there.
   std::string problem() const;
 
   /// Waits until someone listens. Throws Error after `timeout`. Returns early when a signal to stop arrives, and gives

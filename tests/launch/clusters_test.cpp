@@ -15,8 +15,10 @@
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/launch/arrival.h"
+#include "accelerate/launch/main_machine.h"
 #include "accelerate/launch/mpirun.h"
 #include "accelerate/launch/slurm.h"
+#include "tests/support/resolver.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
@@ -168,4 +170,18 @@ TEST_CASE("a machine that leaves before all are there is not counted, nor is a s
 
 TEST_CASE("waiting for machines ends when the time is up") {
   CHECK(exit_code_after(start_arriving(unused_port(), {2, 2}, std::chrono::seconds(1))) == 100);
+}
+
+TEST_CASE("a resolver that fails for a moment is a reason to wait for machine 0, not to end") {
+  LoopbackPort port;
+  port.listen();
+  MainMachine machine("localhost", port.number());
+  {
+    auto broken = tests::break_resolver(EAI_AGAIN);
+    CHECK_THROWS_WITH_AS(MainMachine("localhost", port.number()), doctest::Contains("cannot be resolved"), Error);
+    CHECK(machine.problem() == std::string("machine 0: localhost cannot be resolved: ") + gai_strerror(EAI_AGAIN));
+    MainMachineWatch watch(machine);
+    while (watch.problem().empty()) usleep(1000);
+  }
+  CHECK(machine.problem() == "");
 }
