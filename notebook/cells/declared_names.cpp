@@ -209,6 +209,24 @@ class Reader {
 
 std::vector<std::string> declared_names(const std::vector<Token>& tokens) { return Reader(tokens).names(); }
 
+std::optional<size_t> body_of_function(const std::string& name, const std::vector<Token>& tokens) {
+  auto named = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) { return token.text == name; });
+  auto begin = static_cast<size_t>(named - tokens.begin()) + 1;
+  if (begin >= tokens.size() || tokens[begin].text != "(") return std::nullopt;
+  std::optional<size_t> body;
+  int depth = 0;
+  for (size_t i = begin; i < tokens.size(); ++i) {
+    auto word = tokens[i].text;
+    if (word == "{" && depth == 0) {
+      if (body || tokens[i - 1].text == "try") return std::nullopt;  // the first one is something else
+      body = i;
+    }
+    if (word == "(" || word == "{") ++depth;
+    if (word == ")" || word == "}") --depth;
+  }
+  return tokens.back().text == "}" ? body : std::nullopt;
+}
+
 bool defines_member_of(const std::vector<std::string>& classes, const std::vector<Token>& tokens) {
   if (is_one_of(tokens.front().text, kNoDeclaration)) return false;
   bool has_body = tokens.back().text == "}";

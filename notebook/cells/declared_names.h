@@ -2,6 +2,7 @@
 
 // Which names a declaration introduces, so that a name that is declared anew can take the place of the older one.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace accelerate::notebook {
 /// operators, members defined outside of their class and everything inside a namespace. Goes by the form alone, without
 /// knowing types.
 std::vector<std::string> declared_names(const std::vector<Token>& tokens);
+
+/// The token that opens the body of a function; nothing for what is no function of this name with a body.
+std::optional<size_t> body_of_function(const std::string& name, const std::vector<Token>& tokens);
 
 /// Whether the chunk defines, outside of its class, a member of one of these classes: `int A::f() { ... }`.
 bool defines_member_of(const std::vector<std::string>& classes, const std::vector<Token>& tokens);

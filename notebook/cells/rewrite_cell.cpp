@@ -75,9 +75,10 @@ class Rewriter {
   /// Declarations that take the place of older ones, all in one unit.
   void add_redefinitions(std::span<const Chunk> chunks) {
     finish_unit();
-    auto space = "\ninline namespace In" + std::to_string(number_) + " {";
+    if (chunks.size() == 1) unit_.overload = overload_in(chunks.front());
+    auto begin = "\ninline namespace " + space() + " {";
     for (const auto& chunk : chunks) {
-      unit_.code += marker(chunk) + space + position(chunk) + std::string(chunk.text) + "\n}\n";
+      unit_.code += marker(chunk) + begin + position(chunk) + std::string(chunk.text) + "\n}\n";
       for (const auto& name : names_of(chunk)) unit_.redefines.push_back(name);
     }
     finish_unit();
@@ -91,6 +92,24 @@ class Rewriter {
  private:
   int line_of(const Chunk& chunk) const { return chunk.line + first_line_ - 1; }
   std::string position(const Chunk& chunk) const { return at_line(line_of(chunk), number_); }
+
+  std::string space() const { return "In" + std::to_string(number_); }
+
+  /// The line tells the parts of a cell apart, which commands separate.
+  std::string unique_name(const std::string& what) {
+    return what + "_" + std::to_string(number_) + "_" + std::to_string(first_line_) + "_" +
+           std::to_string(num_unique_names_++);
+  }
+
+  std::optional<Overload> overload_in(const Chunk& chunk) {
+    auto names = names_of(chunk);
+    auto body = names.size() == 1 ? body_of_function(names[0], chunk.tokens) : std::nullopt;
+    if (!body) return std::nullopt;
+    auto head = chunk.text.substr(0, static_cast<size_t>(chunk.tokens[*body].text.data() - chunk.text.data()));
+    auto own_space = unique_name("signature");
+    auto signature = "namespace " + own_space + " {" + position(chunk) + std::string(head) + "\n;\n}\n";
+    return Overload{names[0], space(), signature, own_space};
+  }
 
   /// Notes the line that runs, for the report of an exception: that of the first token.
   std::string marker(const Chunk& chunk) const {
@@ -114,21 +133,22 @@ class Rewriter {
     return names_of(chunk).empty() && has_lambda(chunk.tokens) && !is_declaration(chunk) && !chunk.text.ends_with('}');
   }
 
-  /// The line tells the parts of a cell apart, which commands separate.
   std::string in_function(const std::string& body) {
-    auto name =
-        "cell_" + std::to_string(number_) + "_" + std::to_string(first_line_) + "_" + std::to_string(num_functions_++);
+    auto name = unique_name("cell");
     return "\nstatic void " + name + "() {" + body + "\n}\n" + name + "();";
   }
 
   void finish_unit() {
-    if (!unit_.code.empty()) units_.push_back({unit_.code + "\n", unit_.redefines});
+    if (!unit_.code.empty()) {
+      unit_.code += "\n";
+      units_.push_back(unit_);
+    }
     unit_ = {};
   }
 
   int number_;
   int first_line_;
-  int num_functions_ = 0;
+  int num_unique_names_ = 0;
   Unit unit_;
   std::vector<Unit> units_;
 };
@@ -161,6 +181,7 @@ Unit timed_cell(std::string_view cell, int number, int loops, int repeats, int f
   return {"static void " + name + "() {" + at_line(first_line, number) + body +
               "\n}\n::accelerate::notebook::time_calls(" + name + ", " + std::to_string(loops) + ", " +
               std::to_string(repeats) + ");\n",
+          {},
           {}};
 }
 

@@ -3,16 +3,27 @@
 // A cell in the form that clang's interpreter can take, one unit after the other.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace accelerate::notebook {
 
+/// A function that has the name of older ones. Where it stands it would hide them all, although it replaces only the
+/// one that has its parameters.
+struct Overload {
+  std::string name = {};
+  std::string space = {};            // the namespace that the function is defined in
+  std::string signature = {};        // a declaration with the same parameters, in a namespace of its own
+  std::string signature_space = {};  // that namespace
+};
+
 /// Code that is parsed and run as a whole.
 struct Unit {
   std::string code = {};
   std::vector<std::string> redefines = {};  // names whose older declarations go out of sight when this one is parsed
+  std::optional<Overload> overload = {};    // what the code defines, where it is a function alone
 };
 
 /// Whether an earlier cell has declared a name.

@@ -84,23 +84,39 @@ Interpreter::~Interpreter() = default;
 void Interpreter::run(const std::vector<Unit>& units) {
   try_out(units);
   for (const auto& unit : units) {
-    auto& parsed = parse(unit);
+    auto parsed = parse(unit);
     std::cerr << diagnostics_->take().text;
     if (was_interrupted()) throw Interrupted("interrupted before the cell began");
-    if (!parsed.TheModule) continue;
-    if (auto error = engine_->Execute(parsed)) fail("the code cannot be run: ", llvm::toString(std::move(error)));
+    for (auto* part : parsed) {
+      if (!part->TheModule) continue;
+      if (auto error = engine_->Execute(*part)) fail("the code cannot be run: ", llvm::toString(std::move(error)));
+    }
   }
 }
 
-clang::PartialTranslationUnit& Interpreter::parse(const Unit& unit) {
-  auto parsed = engine_->Parse(unit.code);
-  if (!parsed) {
-    auto reason = llvm::toString(parsed.takeError());
-    auto report = diagnostics_->take();
-    throw CompileError(report.first_error.empty() ? reason : report.first_error, report.text);
-  }
+Interpreter::Parsed Interpreter::parse(const Unit& unit) {
+  Parsed parsed;
+  if (unit.overload) parsed = keep_others_in_sight(*unit.overload);
+  parsed.push_back(&parse_code(unit.code));
   for (const auto& name : unit.redefines) hide_older_declarations(*engine_->getCompilerInstance(), name);
-  return *parsed;
+  return parsed;
+}
+
+clang::PartialTranslationUnit& Interpreter::parse_code(const std::string& code) {
+  auto parsed = engine_->Parse(code);
+  if (parsed) return *parsed;
+  auto reason = llvm::toString(parsed.takeError());
+  auto report = diagnostics_->take();
+  throw CompileError(report.first_error.empty() ? reason : report.first_error, report.text);
+}
+
+Interpreter::Parsed Interpreter::keep_others_in_sight(const Overload& overload) {
+  Parsed parsed = {&parse_code(overload.signature)};
+  diagnostics_->take();  // what is to be said about it is said with the definition
+  if (hide_replaced(*engine_->getCompilerInstance(), overload)) {
+    parsed.push_back(&parse_code("inline namespace " + overload.space + " { using ::" + overload.name + "; }\n"));
+  }
+  return parsed;
 }
 
 void Interpreter::try_out(const std::vector<Unit>& units) {
@@ -108,8 +124,9 @@ void Interpreter::try_out(const std::vector<Unit>& units) {
     std::set<std::string> defined;
     for (const auto& unit : units) {
       try {
-        auto& parsed = parse(unit);
-        if (parsed.TheModule) check_symbols(*engine_, *parsed.TheModule, defined);
+        for (auto* part : parse(unit)) {
+          if (part->TheModule) check_symbols(*engine_, *part->TheModule, defined);
+        }
       } catch (const CompileError& error) {
         nlohmann::json problem = {{"message", error.what()}, {"report", error.report()}};
         reply(problem.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

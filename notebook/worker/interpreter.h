@@ -47,9 +47,12 @@ class Interpreter {
   /// and whatever the code throws.
   void run(const std::vector<Unit>& units);
 
-  /// Compiles a unit without running it. Throws CompileError; what the unit has used until then may not be usable any
-  /// more, so that this belongs into a copy of the process.
-  clang::PartialTranslationUnit& parse(const Unit& unit);
+  using Parsed = std::vector<clang::PartialTranslationUnit*>;
+
+  /// Compiles a unit without running it, and returns its parts in the order in which they would run. Throws
+  /// CompileError; what the unit has used until then may not be usable any more, so that this belongs into a copy of
+  /// the process.
+  Parsed parse(const Unit& unit);
 
   /// Whether a cell has declared this name.
   bool is_known(const std::string& name) const;
@@ -64,6 +67,11 @@ class Interpreter {
   /// 19 does not recover: functions of headers and templates that a failed unit has used would be without code ever
   /// after.
   void try_out(const std::vector<Unit>& units);
+
+  clang::PartialTranslationUnit& parse_code(const std::string& code);
+
+  /// Brings older functions of the name, those that have other parameters, to where the new one will be defined.
+  Parsed keep_others_in_sight(const Overload& overload);
 
   std::unique_ptr<clang::Interpreter> engine_;
   std::unique_ptr<CellDiagnostics> diagnostics_;

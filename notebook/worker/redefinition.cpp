@@ -1,11 +1,14 @@
 #include "notebook/worker/redefinition.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/DeclContextInternals.h>
+#include <clang/AST/DeclCXX.h>
 #include <clang/AST/DeclTemplate.h>
+#include <clang/AST/Type.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Sema/IdentifierResolver.h>
@@ -20,16 +23,25 @@ clang::TranslationUnitDecl* top_level(clang::CompilerInstance& compiler) {
   return compiler.getASTContext().getTranslationUnitDecl()->getFirstDecl();
 }
 
-std::vector<clang::NamedDecl*> declared_by_cells(clang::CompilerInstance& compiler, const std::string& name) {
-  std::vector<clang::NamedDecl*> found;
-  clang::DeclarationName key(&compiler.getASTContext().Idents.get(name));
-  for (auto* declaration : top_level(compiler)->lookup(key)) {
-    if (!declaration->isFromASTFile() && declaration->getLocation().isValid()) found.push_back(declaration);
-  }
-  return found;
+using Declarations = std::vector<clang::NamedDecl*>;
+
+Declarations declared_in(clang::DeclContext* scope, const std::string& name) {
+  clang::DeclarationName key(&scope->getParentASTContext().Idents.get(name));
+  auto found = scope->lookup(key);
+  return {found.begin(), found.end()};
 }
 
+Declarations declared_by_cells(clang::CompilerInstance& compiler, const std::string& name) {
+  auto declarations = declared_in(top_level(compiler), name);
+  std::erase_if(declarations, [](clang::NamedDecl* declaration) {
+    return declaration->isFromASTFile() || declaration->getLocation().isInvalid();
+  });
+  return declarations;
+}
+
+/// A function, a template of one, or what a using-declaration names.
 clang::FunctionDecl* as_function(clang::NamedDecl* declaration) {
+  declaration = declaration->getUnderlyingDecl();
   if (auto* function_template = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
     return function_template->getTemplatedDecl();
   }
@@ -45,12 +57,20 @@ size_t num_template_parameters(const clang::FunctionDecl* function) {
 bool is_overload(clang::ASTContext& context, clang::NamedDecl* older, clang::NamedDecl* newer) {
   auto* a = as_function(older);
   auto* b = as_function(newer);
-  if (a == nullptr || b == nullptr || older->getKind() != newer->getKind()) return false;
-  if (a->param_size() != b->param_size() || num_template_parameters(a) != num_template_parameters(b)) return true;
-  for (unsigned i = 0; i < a->param_size(); ++i) {
-    if (!context.hasSameType(a->getParamDecl(i)->getType(), b->getParamDecl(i)->getType())) return true;
-  }
-  return false;
+  if (a == nullptr || b == nullptr) return false;
+  if (num_template_parameters(a) != num_template_parameters(b) || a->isVariadic() != b->isVariadic()) return true;
+  auto types_a = a->getType()->castAs<clang::FunctionProtoType>()->param_types();
+  auto types_b = b->getType()->castAs<clang::FunctionProtoType>()->param_types();
+  // A parameter of type const int is an int for callers.
+  auto same = [&](clang::QualType x, clang::QualType y) {
+    return context.getCanonicalParamType(x) == context.getCanonicalParamType(y);
+  };
+  return !std::equal(types_a.begin(), types_a.end(), types_b.begin(), types_b.end(), same);
+}
+
+bool is_defined_in(const clang::NamedDecl* declaration, const std::string& space) {
+  auto* scope = llvm::dyn_cast<clang::NamespaceDecl>(declaration->getDeclContext());
+  return scope != nullptr && scope->getName() == space && !llvm::isa<clang::UsingShadowDecl>(declaration);
 }
 
 void remove_from_table(clang::DeclContext* scope, clang::NamedDecl* declaration) {
@@ -83,6 +103,17 @@ void hide(clang::CompilerInstance& compiler, clang::NamedDecl* declaration) {
 
 bool is_declared_by_cell(clang::CompilerInstance& compiler, const std::string& name) {
   return !declared_by_cells(compiler, name).empty();
+}
+
+bool hide_replaced(clang::CompilerInstance& compiler, const Overload& overload) {
+  auto* space = declared_in(top_level(compiler), overload.signature_space).front();
+  auto* signature = declared_in(llvm::cast<clang::NamespaceDecl>(space), overload.name).front();
+  for (auto* declaration : declared_by_cells(compiler, overload.name)) {
+    // A second definition in the same cell remains an error.
+    bool same_cell = is_defined_in(declaration, overload.space);
+    if (!same_cell && !is_overload(compiler.getASTContext(), declaration, signature)) hide(compiler, declaration);
+  }
+  return std::ranges::any_of(declared_in(top_level(compiler), overload.name), as_function);
 }
 
 void hide_older_declarations(clang::CompilerInstance& compiler, const std::string& name) {

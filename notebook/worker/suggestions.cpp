@@ -180,7 +180,7 @@ void ask(Interpreter& interpreter, const Question& question, const Reply& reply)
   compiler.getPreprocessor().SetCodeCompletionPoint(file, line, column);
   Answer answer(question, reply);
   compiler.getSema().CodeCompletion().CodeCompleter = &answer;
-  parse_if_possible(interpreter, {"#include \"" + std::string(file_name) + "\"\n", {}});
+  parse_if_possible(interpreter, {"#include \"" + std::string(file_name) + "\"\n", {}, {}});
 }
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

@@ -126,6 +126,40 @@ class Definitions(KernelTest):
             self.run_cell("int both(int) { return 1; }\nint both(double) { return 2; }")
         self.assertEqual(self.value("both(1) * 10 + both(1.0)"), "12")
 
+    def test_a_function_sees_older_ones_with_other_parameters(self):
+        self.run_cell("std::string shown(int n) { return std::to_string(n); }")
+        lists = ("std::string shown(const std::vector<int>& list) {\n"
+                 "  std::string text;\n  for (int one : list) text += shown(one) + \"%s\";\n  return text; }")
+        pairs = "template <class T> std::string shown(const std::pair<T, T>& p) { return shown(p.first) + shown(p.second); }"
+        self.run_cell(lists % ",")
+        self.assertEqual(self.value("shown({1, 2})"), '"1,2,"')
+        self.run_cell(lists % ";")  # takes the place of the first
+        for _ in range(2):
+            self.run_cell(pairs)
+            self.assertEqual(self.value("shown(std::pair(3, 4)) + shown({1, 2})"), '"341;2;"')
+        self.run_cell("std::string shown(const int n) { return \"#\" + std::to_string(n); }")
+        self.run_cell(lists % ".")
+        self.assertEqual(self.value("shown({1, 2}) + shown(3)"), '"#1.#2.#3"')
+        self.assertEqual(self.value("shown(std::pair(3, 4))"), '"34"')  # was compiled with the older one
+
+    def test_a_function_sees_the_older_one_that_fits_better(self):
+        self.run_cell("int exact(int) { return 1; }")
+        for result in (2, 3):
+            self.run_cell(f"int exact(double n) {{ return n > 0 ? exact(0) * 10 : {result}; }}")
+            self.assertEqual(self.value("exact(1.0) + exact(-1.0)"), str(10 + result))
+        self.assertIn("redefinition of 'exact'", self.fails("int exact(char) { return 1; }\nint exact(char) { return 2; }").error)
+        self.run_cell("int exact = 5;")
+        self.assertEqual(self.value("exact"), "5")
+        self.run_cell("int exact(int) { return 6; }")
+        self.assertEqual(self.value("exact(1.0)"), "6")
+
+    def test_a_function_stands_beside_a_template(self):
+        for _ in range(2):
+            self.run_cell("template <class T> int form(T) { return 1; }")
+        for _ in range(2):
+            self.run_cell("int form(int n) { return n + form(2.5); }")
+        self.assertEqual(self.value("form(10) * 10 + form('a')"), "111")
+
     def test_a_cell_can_be_run_many_times(self):
         for _ in range(4):
             self.run_cell("struct NetImpl : torch::nn::Module { NetImpl() { a = register_module(\"a\", torch::nn::Linear(2, 1)); }\n"

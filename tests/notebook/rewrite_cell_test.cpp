@@ -83,6 +83,23 @@ TEST_CASE("A redefinition and what completes it are one unit") {
   CHECK(rewrite_cell("bool even(int);\neven(1);\nbool even(int n) { return n == 0; }", 4, known).size() == 3);
 }
 
+TEST_CASE("A function of a known name comes with its signature") {
+  auto known = [](const std::string& name) { return name != "fresh"; };
+  auto overload = [&](std::string_view cell) { return rewrite_cell(cell, 4, known).front().overload; };
+  auto function = overload("int f(int n = 1)  // one more\n{ return n + 1; }");
+  REQUIRE(function);
+  CHECK(function->name == "f");
+  CHECK(function->space == "In4");
+  CHECK(function->signature_space == "signature_4_1_0");
+  CHECK(function->signature ==
+        "namespace signature_4_1_0 {\n#line 1 \"In[4]\"\nint f(int n = 1)  // one more\n\n;\n}\n");
+  CHECK(overload("template <class T> T f(T t) { return t; }"));
+  for (const char* other : {"int f = 1;", "auto f = [](int n) { return n; };", "struct f { int n; };", "int f(int);",
+                            "int fresh(int n) { return n; }", "f(1);"}) {
+    CHECK_FALSE(overload(other));
+  }
+}
+
 TEST_CASE("Messages name the cell and its lines") {
   auto code = rewrite_cell("int a;\n\n  f(a);", 7, nothing_known, 5)[0].code;
   CHECK(contains(code, "#line 5 \"In[7]\"\nint a;"));
