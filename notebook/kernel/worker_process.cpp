@@ -22,6 +22,7 @@ namespace {
 
 constexpr auto kGrace = std::chrono::seconds(4);  // longer than notebook_launcher gives its ranks
 constexpr unsigned short kColumns = 80;           // what a window of 1200 pixels shows in one line
+constexpr size_t kTerminalBytes = 1 << 16;        // more than a terminal holds; FIONREAD tells of its first 4 kB only
 
 struct Pipe {
   int read_end = -1;
@@ -111,24 +112,26 @@ void WorkerProcess::note_end() {
 
 void WorkerProcess::send(const nlohmann::json& request) { write_frame(requests_, request.dump()); }
 
-void WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
+size_t WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
   char block[1 << 14];
   auto size = read(stream.terminal, block, sizeof(block));
-  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (size < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
   if (size <= 0) {
     close(stream.terminal);
     stream.terminal = -1;
-    return;
+    return 0;
   }
   auto text = stream.text.add({block, static_cast<size_t>(size)});
   if (!text.empty()) events.printed(stream.name, text);
+  return static_cast<size_t>(size);
 }
 
-/// What has been written already.
 void WorkerProcess::pass_on_all(const WorkerEvents& events) {
   for (auto& stream : streams_) {
     pollfd ready{stream.terminal, POLLIN, 0};
-    while (stream.terminal >= 0 && poll(&ready, 1, 0) > 0) pass_on(stream, events);
+    // Somebody may print without pause: what exceeds a terminal was not there when this began.
+    for (size_t size = 0; size < kTerminalBytes && stream.terminal >= 0 && poll(&ready, 1, 0) > 0;)
+      size += pass_on(stream, events);
   }
 }
 
@@ -150,10 +153,13 @@ std::optional<nlohmann::json> WorkerProcess::wait_until_done(const WorkerEvents&
       stop();
       return std::nullopt;
     }
-    // First what was printed: it was printed before the message that came with it.
-    bool replied = ready[0].revents != 0;
-    if (replied || ready[1].revents != 0 || ready[2].revents != 0) pass_on_all(events);
-    if (!replied) continue;
+    if (ready[0].revents == 0) {
+      for (size_t i : {0, 1}) {
+        if (ready[1 + i].revents != 0) pass_on(streams_[i], events);
+      }
+      continue;
+    }
+    pass_on_all(events);  // was printed before the message that has come
     bool alive = reader_.read_some();
     if (!alive) pass_on_all(events);
     while (auto frame = reader_.take()) {

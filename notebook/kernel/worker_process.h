@@ -57,7 +57,9 @@ class WorkerProcess {
     TextStream text = {};
   };
 
-  void pass_on(Stream& stream, const WorkerEvents& events);
+  /// Reads once, and returns how many bytes that gave.
+  size_t pass_on(Stream& stream, const WorkerEvents& events);
+  /// Everything that has been written already.
   void pass_on_all(const WorkerEvents& events);
   void note_end();
 

@@ -364,6 +364,12 @@ class Accidents(KernelTest):
         self.assertTrue(outcome.error.startswith("KeyboardInterrupt"))
         self.assertEqual(self.value("3 + 3"), "6")
 
+    def test_a_cell_that_prints_without_pause_is_ended(self):
+        outcome = self.fails('while (true) std::cout << "x\\n";', interrupt_after=1)
+        self.assertTrue(outcome.error.startswith("KeyboardInterrupt"), outcome.error)
+        self.assertTrue(outcome.stdout.startswith("x\n"))
+        self.assertEqual(self.value("3 + 4"), "7")
+
     def test_an_interrupt_is_told_when_the_cell_ends_by_itself(self):
         self.run_cell("int kept_by_cell = 5;")
         outcome = self.fails("std::this_thread::sleep_for(std::chrono::seconds(3));", interrupt_after=1)
