@@ -29,8 +29,9 @@ struct Range {
   /// A range that has a length, whatever was included.
   Range widened() const {
     if (low > high) return {0, 1};
-    if (low == high) return {low - 0.5, high + 0.5};
-    return *this;
+    if (low < high) return *this;
+    double margin = std::max(0.5, std::abs(low) * 1e-6);  // 0.5 alone would change nothing in a number like 1e16
+    return {low - margin, high + margin};
   }
 };
 
@@ -87,12 +88,12 @@ class Canvas {
       points.clear();
     };
     for (size_t i = 0; i < series.y.size(); ++i) {
-      if (!std::isfinite(series.y[i])) {
+      double x = x_of(series, i), y = series.y[i];
+      if (!std::isfinite(x) || !std::isfinite(y)) {
         finish();
         continue;
       }
-      points += (points.empty() ? "" : " ") + number_text(place_x(x_of(series, i)), "%.2f") + "," +
-                number_text(place_y(series.y[i]), "%.2f");
+      points += (points.empty() ? "" : " ") + number_text(place_x(x), "%.2f") + "," + number_text(place_y(y), "%.2f");
     }
     finish();
   }
@@ -130,6 +131,7 @@ class Canvas {
 }  // namespace
 
 std::vector<double> round_ticks(double low, double high, int count) {
+  if (!(high > low)) return {low};
   double rough = (high - low) / count;
   double power = std::pow(10, std::floor(std::log10(rough)));
   double step = power * 10;
@@ -139,6 +141,7 @@ std::vector<double> round_ticks(double low, double high, int count) {
       break;
     }
   }
+  if (!(step > 0)) return {low};  // a part of the range is too small for a number
   std::vector<double> ticks;
   auto first = static_cast<int64_t>(std::ceil(low / step - 1e-9));
   for (int64_t i = first; static_cast<double>(i) * step <= high + step * 1e-9; ++i)

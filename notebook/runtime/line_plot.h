@@ -21,7 +21,8 @@ struct PlotOptions {
   int height = 360;
 };
 
-/// Numbers at even, round distances that cover the range from `low` to `high`, about `count` of them.
+/// Numbers at even, round distances that cover the range from `low` to `high`, about `count` of them; `low` alone when
+/// there is no range.
 std::vector<double> round_ticks(double low, double high, int count);
 
 /// The picture with axes, a line for each series, and a legend where a series has a name. Values that are not finite

@@ -48,6 +48,13 @@ TEST_CASE("Ticks are round numbers within the range") {
   CHECK(round_ticks(-1, 1, 4).size() == 5);
   CHECK(round_ticks(3, 3.5, 5).front() == doctest::Approx(3));
   CHECK(round_ticks(0, 1e-3, 5).back() == doctest::Approx(1e-3));
+  CHECK(round_ticks(1e16, 1e16 + 4, 5).size() > 1);
+}
+
+TEST_CASE("A range that has no length, or none that can be divided, has one tick") {
+  CHECK(round_ticks(3, 3, 5) == std::vector<double>{3});
+  CHECK(round_ticks(1e300, 1e300, 5) == std::vector<double>{1e300});
+  CHECK(round_ticks(0, 5e-324, 5) == std::vector<double>{0});
 }
 
 TEST_CASE("A plot has a line for each series, interrupted where a value is not finite") {
@@ -62,6 +69,20 @@ TEST_CASE("A plot has a line for each series, interrupted where a value is not f
   CHECK(count("loss &amp; more") == 1);
   CHECK(count("a&lt;b") == 1);
   CHECK(svg.ends_with("</svg>\n"));
+}
+
+TEST_CASE("A line is interrupted where x is not finite too") {
+  auto svg = line_plot({{.y = {1, 2, 3, 4}, .x = {0, 1, INFINITY, 3}}});
+  CHECK(svg.find("<polyline") != svg.rfind("<polyline"));
+  CHECK(svg.find("inf") == std::string::npos);
+}
+
+TEST_CASE("A constant curve lies in the middle, however large its value is") {
+  for (double value : {0.0, 5.0, -1e6, 1e16, -1e300}) {
+    CAPTURE(value);
+    auto svg = line_plot({{.y = {value, value}}}, {.height = 284});  // the axis goes from 36 to 236
+    CHECK(svg.find("64.00,136.00 624.00,136.00") != std::string::npos);
+  }
 }
 
 TEST_CASE("A plot without values has axes all the same") {
