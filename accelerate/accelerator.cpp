@@ -58,6 +58,8 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
   return false;
 }
 
+/// Nothing is sharded unless that is asked for, though it may be faster: a step would become collective, and who saves
+/// torch's optimizer on one rank would save a share.
 int64_t choose_zero_stage(const AcceleratorOptions& options) {
   const int64_t stage =
       options.zero_stage ? *options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"}).value_or(0);

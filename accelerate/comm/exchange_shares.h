@@ -3,6 +3,7 @@
 // Tensors of which every rank makes a part.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -12,12 +13,21 @@
 
 namespace accelerate::comm {
 
-/// The parts that each rank makes, by rank: contiguous views of where they belong. As long on all ranks.
-using Shares = std::vector<std::vector<at::Tensor>>;
+/// Elements of one of several tensors.
+struct Part {
+  size_t tensor = 0;
+  int64_t begin = 0;
+  int64_t length = 0;
+};
 
-/// Calls `make` for each round, which makes this rank's parts and returns everyone's, and overwrites the parts of the
-/// other ranks with what they have made. Collective. Through shared memory the bytes are copied to where the others
-/// reach them and from there to where they belong, and nowhere else.
-void exchange_shares(const Group& group, size_t num_rounds, const std::function<Shares(size_t round)>& make);
+/// The parts that each rank makes, by rank. The same on all ranks.
+using Shares = std::vector<std::vector<Part>>;
+
+/// Calls `make` for each round, which makes this rank's parts of `tensors` and returns everyone's, and overwrites the
+/// parts of the other ranks with what they have made. The tensors are contiguous, of one dimension, and as long on all
+/// ranks. Collective. On one machine a rank writes its parts straight into the tensors of the others where the system
+/// lets it, while they are still in the cache; nobody may use the tensors meanwhile.
+void exchange_shares(const Group& group, const std::vector<at::Tensor>& tensors, size_t num_rounds,
+                     const std::function<Shares(size_t round)>& make);
 
 }  // namespace accelerate::comm

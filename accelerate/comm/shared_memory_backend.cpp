@@ -244,15 +244,12 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
   return done(outputs);
 }
 
-SharedMemoryBackend::WorkPtr SharedMemoryBackend::exchange_shares(const TensorLists& shares) {
-  std::vector<shm::Pieces> pieces;
-  for (const auto& parts : shares) {
-    auto& of_rank = pieces.emplace_back();
-    for (const auto& part : parts)
-      of_rank.emplace_back(static_cast<std::byte*>(part.mutable_data_ptr()), part.nbytes());
-  }
-  collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) { shm::exchange_shares(channel, pieces); });
-  return done({});
+void SharedMemoryBackend::exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
+                                          const std::function<shm::Shares(size_t round)>& make) {
+  collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
+    if (!peer_memory_) peer_memory_.emplace(channel);
+    shm::exchange_shares(channel, *peer_memory_, arrays, num_rounds, make);
+  });
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::barrier(const c10d::BarrierOptions& options) {

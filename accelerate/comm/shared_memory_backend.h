@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 
 #include "accelerate/shared_memory/collectives.h"
 #include "accelerate/shared_memory/local_group.h"
+#include "accelerate/shared_memory/share_exchange.h"
 
 namespace accelerate::comm {
 
@@ -64,8 +67,9 @@ class SharedMemoryBackend : public c10d::Backend {
                         std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
 
-  /// See comm::exchange_shares, which c10d does not have.
-  WorkPtr exchange_shares(const TensorLists& shares);
+  /// See comm::exchange_shares, which c10d does not have. `arrays` are the bytes of its tensors.
+  void exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
+                       const std::function<shared_memory::Shares(size_t round)>& make);
 
   WorkPtr send(Tensors& tensors, int to, int tag) override;
   WorkPtr recv(Tensors& tensors, int from, int tag) override;
@@ -102,7 +106,8 @@ class SharedMemoryBackend : public c10d::Backend {
   std::unique_ptr<shared_memory::LocalGroup> group_;
   std::chrono::milliseconds timeout_;
   uint64_t num_operations_ = 0;
-  at::Tensor scratch_;  // in the heap, for what does not lie there
+  at::Tensor scratch_;                                    // in the heap, for what does not lie there
+  std::optional<shared_memory::PeerMemory> peer_memory_;  // tried when it is first of use
   std::mutex collective_mutex_;
   std::mutex send_mutex_;
   std::mutex receive_mutex_;

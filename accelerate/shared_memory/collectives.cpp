@@ -79,39 +79,6 @@ void reduce_in_place(Channel& channel, const Call& call, const Array& array, Red
   channel.meet(call);
 }
 
-/// Goes through pieces from the first to the last, some bytes at a time.
-class Walk {
- public:
-  explicit Walk(const Pieces& pieces) : pieces_(pieces) {}
-
-  /// Calls `visit(data, offset, length)` for what the next `bytes` are made of; `offset` counts from their first.
-  template <class Visit>
-  void next(size_t bytes, Visit visit) {
-    for (size_t offset = 0; offset < bytes && piece_ < pieces_.size();) {
-      auto rest = pieces_[piece_].subspan(begin_);
-      size_t length = std::min(rest.size(), bytes - offset);
-      visit(rest.data(), offset, length);
-      offset += length;
-      begin_ += length;
-      if (length == rest.size()) {
-        ++piece_;
-        begin_ = 0;
-      }
-    }
-  }
-
- private:
-  const Pieces& pieces_;
-  size_t piece_ = 0;
-  size_t begin_ = 0;  // in the piece
-};
-
-size_t total_bytes(const Pieces& pieces) {
-  size_t sum = 0;
-  for (const auto& piece : pieces) sum += piece.size();
-  return sum;
-}
-
 /// Whether all ranks have noted a place in their heap, none, or some.
 enum class InHeap { All, None, Some };
 InHeap arrays_in_heap(const Channel& channel) {
@@ -291,31 +258,6 @@ void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::v
         for (int rank = 0; rank < size; ++rank) {
           copy_bytes(outputs[rank].data + piece.begin, channel.staged(rank) + channel.rank() * most,
                      part(outputs[rank], piece));
-        }
-      });
-}
-
-void exchange_shares(Channel& channel, const std::vector<Pieces>& shares) {
-  size_t longest = 0;
-  std::vector<Walk> walks;
-  for (const auto& share : shares) {
-    longest = std::max(longest, total_bytes(share));
-    walks.emplace_back(share);
-  }
-  Call call{.operation = Operation::Exchange, .count = longest};
-  in_pieces(
-      channel, call, longest, kStageBytes,
-      [&](Piece piece) {
-        walks[channel.rank()].next(piece.length, [&](std::byte* data, size_t offset, size_t length) {
-          copy_bytes(channel.stage() + offset, data, length);
-        });
-      },
-      [&](Piece piece) {
-        for (int rank = 0; rank < channel.size(); ++rank) {
-          if (rank == channel.rank()) continue;
-          walks[rank].next(piece.length, [&](std::byte* data, size_t offset, size_t length) {
-            copy_bytes(data, channel.staged(rank) + offset, length);
-          });
         }
       });
 }

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "accelerate/shared_memory/channel.h"
@@ -27,9 +26,6 @@ struct Array {
 
 /// The arrays of one rank for each of its peers, in rank order. All are as long.
 using Arrays = std::vector<std::byte*>;
-
-/// Memory in several places, read and written as if it were in one.
-using Pieces = std::vector<std::span<std::byte>>;
 
 /// Returns when all ranks have called it.
 void barrier(Channel& channel);
@@ -64,9 +60,5 @@ void scatter(Channel& channel, const Arrays& inputs, const Array& output, int ro
 
 /// Copies `inputs[to]` of every rank to `outputs[from]` of rank `to`. Lengths may differ from pair to pair.
 void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::vector<Array>& outputs);
-
-/// Overwrites `shares[rank]` with the bytes that this rank has there, for each of the others. Shares may be of
-/// different lengths, and in other pieces here than there.
-void exchange_shares(Channel& channel, const std::vector<Pieces>& shares);
 
 }  // namespace accelerate::shared_memory

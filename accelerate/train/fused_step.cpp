@@ -78,13 +78,15 @@ class FusedStep : public StepStrategy {
   /// Steps this rank's shares and exchanges them for those of the others.
   void step_together(const std::vector<Sharded>& parameters, const Options& options) {
     const auto& group = sharding_->group();
+    std::vector<at::Tensor> tensors;
     std::vector<ShareSize> sizes;
     for (const auto& [flat, operands] : parameters) {
+      tensors.push_back(flat);
       sizes.push_back({.length = share_of(flat.numel(), 0, group.size()).length,
                        .element_bytes = static_cast<int64_t>(flat.itemsize())});
     }
     const auto rounds = rounds_of(sizes, kRoundBytes);
-    comm::exchange_shares(group, rounds.size(), [&](size_t round) {
+    comm::exchange_shares(group, tensors, rounds.size(), [&](size_t round) {
       comm::Shares shares(group.size());
       for (const auto& [index, stretch] : rounds[round]) {
         const auto& [flat, operands] = parameters[index];
@@ -92,7 +94,7 @@ class FusedStep : public StepStrategy {
           const auto share = share_of(flat.numel(), rank, group.size());
           const int64_t length = std::min(stretch.length, share.length - stretch.begin);
           if (length <= 0) continue;
-          shares[rank].push_back(flat.narrow(0, share.begin + stretch.begin, length));
+          shares[rank].push_back({.tensor = index, .begin = share.begin + stretch.begin, .length = length});
           if (rank == group.rank()) lanes_.add(operands.narrow(stretch.begin, length));
         }
       }

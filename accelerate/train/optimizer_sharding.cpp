@@ -69,9 +69,12 @@ at::Tensor OptimizerSharding::gather(const at::Tensor& parameter, const at::Tens
   at::NoGradGuard no_grad;
   auto whole = at::empty_like(parameter, share.options().memory_format(at::MemoryFormat::Preserve));
   this->share(whole, group().rank()).copy_(share);
-  comm::exchange_shares(group(), /*num_rounds=*/1, [&](size_t) {
+  comm::exchange_shares(group(), {flat_view(whole)}, /*num_rounds=*/1, [&](size_t) {
     comm::Shares shares;
-    for (int rank = 0; rank < group().size(); ++rank) shares.push_back({this->share(whole, rank)});
+    for (int rank = 0; rank < group().size(); ++rank) {
+      const auto [begin, length] = share_of(whole.numel(), rank, group().size());
+      shares.push_back({{.tensor = 0, .begin = begin, .length = length}});
+    }
     return shares;
   });
   return whole;

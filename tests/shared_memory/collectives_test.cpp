@@ -186,29 +186,6 @@ TEST_CASE("alltoall takes any split, and a split that does not fit is an error o
   }
 }
 
-TEST_CASE("exchanged shares are everyone's, in whatever pieces they lie") {
-  for (int size : {1, 2, 3}) {
-    tests::LocalMemory memory(size);
-    tests::run_channels(memory, [&](Channel& channel) {
-      int mine = channel.rank();
-      // Rank 0 has an empty share, and the last one more than a stage holds.
-      auto count = [&](int rank) { return rank == size - 1 ? kStageElements + 7 : int64_t{rank} * 100; };
-      std::vector<std::vector<int64_t>> numbers;
-      for (int rank = 0; rank < size; ++rank) {
-        numbers.push_back(rank == mine ? values(rank, 0, count(rank)) : std::vector<int64_t>(count(rank), -1));
-      }
-      std::vector<Pieces> shares(size);
-      for (int rank = 0; rank < size; ++rank) {
-        std::span bytes(reinterpret_cast<std::byte*>(numbers[rank].data()), count(rank) * sizeof(int64_t));
-        auto cut = std::min<size_t>(bytes.size(), 40 * mine);  // in other places on each rank
-        shares[rank] = {bytes.first(cut), {}, bytes.subspan(cut)};
-      }
-      exchange_shares(channel, shares);
-      for (int rank = 0; rank < size; ++rank) CHECK((numbers[rank] == values(rank, 0, count(rank))));
-    });
-  }
-}
-
 TEST_CASE("a reduction that a type does not have, and a rank that is not there, are refused") {
   tests::LocalMemory memory(1);
   tests::run_channels(memory, [](Channel& channel) {
