@@ -1,0 +1,84 @@
+#include "accelerate/base/shared_work.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <system_error>
+#include <thread>
+
+#include "accelerate/base/cpu.h"
+#include "accelerate/base/quiet_thread.h"
+
+namespace accelerate {
+
+namespace {
+
+constexpr uint64_t kBytesPerThread = uint64_t{16} << 20;  // to move them takes a hundred times what a thread costs
+constexpr int kMostThreads = 8;                           // so many use all that memory can give
+constexpr uint64_t kPartBytes = uint64_t{4} << 20;        // two huge pages, so that threads seldom meet on one
+
+struct Part {
+  size_t item;
+  uint64_t begin, end;
+};
+
+std::vector<Part> parts_of(const std::vector<uint64_t>& item_bytes) {
+  std::vector<Part> parts;
+  for (size_t item = 0; item < item_bytes.size(); ++item) {
+    for (uint64_t begin = 0; begin < item_bytes[item]; begin += kPartBytes) {
+      parts.push_back({item, begin, std::min(begin + kPartBytes, item_bytes[item])});
+    }
+  }
+  return parts;
+}
+
+/// Starts up to `count` threads, fewer where the system does not give more.
+std::vector<std::thread> start_threads(int count, const std::function<void()>& body) {
+  std::vector<std::thread> threads;
+  try {
+    for (int i = 0; i < count; ++i) threads.push_back(quiet_thread(body));
+  } catch (const std::system_error&) {
+  }
+  return threads;
+}
+
+}  // namespace
+
+void share_out(size_t count, int threads, const std::function<void(size_t)>& work) {
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::exception_ptr failure;
+  auto take_turns = [&] {
+    try {
+      for (size_t index = next++; index < count; index = next++) work(index);
+    } catch (...) {
+      next = count;
+      std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  const auto useful = static_cast<int>(std::min<size_t>(count, std::max(threads, 1)));
+  auto helpers = start_threads(useful - 1, take_turns);
+  take_turns();
+  for (auto& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+int threads_to_move(uint64_t bytes) {
+  const auto worth = static_cast<int>(std::min<uint64_t>(bytes / kBytesPerThread, kMostThreads));
+  return worth <= 1 ? 1 : std::min(worth, available_cores());
+}
+
+void share_out_bytes(const std::vector<uint64_t>& item_bytes,
+                     const std::function<void(size_t item, uint64_t begin, uint64_t end)>& work) {
+  const auto parts = parts_of(item_bytes);
+  const auto bytes = std::accumulate(item_bytes.begin(), item_bytes.end(), uint64_t{0});
+  share_out(parts.size(), threads_to_move(bytes), [&](size_t index) {
+    const auto& [item, begin, end] = parts[index];
+    work(item, begin, end);
+  });
+}
+
+}  // namespace accelerate
