@@ -1,10 +1,16 @@
 #include "accelerate/durable/verify.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <sstream>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/shared_work.h"
 #include "accelerate/durable/checksum.h"
 #include "accelerate/durable/workplace.h"
 
@@ -33,14 +39,25 @@ std::string damage_of(const fs::path& directory, const FileRecord& record, Check
   return record.name + " has been changed: its checksum is not the one from when it was saved";
 }
 
+int threads_to_read(const std::vector<FileRecord>& records) {
+  uint64_t bytes = 0;
+  for (const auto& record : records) bytes += record.bytes;
+  return threads_to_move(bytes);
+}
+
 }  // namespace
 
 std::vector<std::string> damage(const fs::path& directory, const std::vector<FileRecord>& records, Check check) {
-  std::vector<std::string> sentences;
-  for (const auto& record : records) {
-    auto sentence = damage_of(directory, record, check);
-    if (!sentence.empty()) sentences.push_back(sentence);
-  }
+  std::vector<std::string> sentences(records.size());
+  // The largest first: who comes to it last would be the one that all others wait for.
+  std::vector<size_t> order(records.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, std::greater(), [&](size_t index) { return records[index].bytes; });
+  share_out(order.size(), check == Check::Sizes ? 1 : threads_to_read(records), [&](size_t turn) {
+    const auto index = order[turn];
+    sentences[index] = damage_of(directory, records[index], check);
+  });
+  std::erase(sentences, "");
   return sentences;
 }
 

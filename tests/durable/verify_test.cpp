@@ -57,6 +57,21 @@ TEST_CASE("of 200 flipped bits in the files of a checkpoint 200 are found, each 
   CHECK(complaint_about(directory).empty());
 }
 
+TEST_CASE("of large files, which several threads read, all that are changed are listed in the order of the manifest") {
+  TemporaryDirectory home;
+  auto directory = home.path() / "state";
+  tests::save(directory, std::string(20 << 20, 'x'));
+  CHECK(complaint_about(directory).empty());
+  flip_bit(directory / "model.safetensors", 12345);
+  flip_bit(directory / "optimizer.bin", uint64_t{300} << 20);
+  const auto complaint = complaint_about(directory);
+  const auto model = complaint.find("model.safetensors has been changed");
+  const auto optimizer = complaint.find("optimizer.bin has been changed");
+  CHECK(model != std::string::npos);
+  CHECK(optimizer != std::string::npos);
+  CHECK(model < optimizer);
+}
+
 TEST_CASE("all files that are missing, torn or changed are listed, not the first alone") {
   TemporaryDirectory home;
   auto directory = home.path() / "state";
