@@ -18,6 +18,14 @@ namespace accelerate {
 namespace {
 
 constexpr std::array<std::string_view, 5> kLevelNames = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
+constexpr const char* kLevelChoice = "debug, info, warning, error or critical";
+constexpr const char* kLevelVariable = "ACCELERATE_LOG_LEVEL";
+
+std::optional<LogLevel> find_level(std::string_view name) {
+  auto found = std::find(kLevelNames.begin(), kLevelNames.end(), upper_case(std::string(name)));
+  if (found == kLevelNames.end()) return std::nullopt;
+  return static_cast<LogLevel>(found - kLevelNames.begin());
+}
 
 /// What all loggers of the process share. Never destroyed, so that static objects may log on their way out.
 struct Shared {
@@ -43,12 +51,14 @@ void write_to_stderr(std::string_view line) {
 }  // namespace
 
 LogLevel parse_log_level(std::string_view name) {
-  auto upper = upper_case(std::string(name));
-  auto found = std::find(kLevelNames.begin(), kLevelNames.end(), upper);
-  if (found == kLevelNames.end()) {
-    fail("log level '", name, "' is unknown; it can be debug, info, warning, error or critical");
-  }
-  return static_cast<LogLevel>(found - kLevelNames.begin());
+  auto level = find_level(name);
+  if (!level) fail("log level '", name, "' is unknown; it can be ", kLevelChoice);
+  return *level;
+}
+
+void check_log_level_variable() {
+  auto wanted = environment_variable(kLevelVariable).value_or("");
+  if (!wanted.empty() && !find_level(wanted)) fail(kLevelVariable, " is '", wanted, "'; it can be ", kLevelChoice);
 }
 
 void set_log_context(LogContext context) {
@@ -95,11 +105,8 @@ void Logger::warning_once(std::string_view message, LogOptions options) const {
 }
 
 Logger get_logger(std::string name, std::optional<LogLevel> level) {
-  if (!level) {
-    auto wanted = environment_variable("ACCELERATE_LOG_LEVEL");
-    level = wanted && !wanted->empty() ? parse_log_level(*wanted) : LogLevel::Warning;
-  }
-  return Logger(std::move(name), *level);
+  if (!level) level = find_level(environment_variable(kLevelVariable).value_or(""));
+  return Logger(std::move(name), level.value_or(LogLevel::Warning));
 }
 
 }  // namespace accelerate

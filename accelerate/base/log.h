@@ -14,6 +14,9 @@ enum class LogLevel { Debug, Info, Warning, Error, Critical };
 /// "debug", "INFO", "warning", "error" or "critical", in any case; throws Error for another word.
 LogLevel parse_log_level(std::string_view name);
 
+/// Throws Error when ACCELERATE_LOG_LEVEL is set to something that is no level; called where a program joins its job.
+void check_log_level_variable();
+
 /// Who speaks. Until a program joins a job it is rank 0 of 1, so logging works from the first line on; after it has
 /// left one, the rank that it was there.
 struct LogContext {
@@ -58,7 +61,8 @@ class Logger {
   LogLevel level_;
 };
 
-/// A logger with the given level, or that of ACCELERATE_LOG_LEVEL, or Warning.
+/// A logger with the given level, or that of ACCELERATE_LOG_LEVEL, or Warning, also where the variable names no level:
+/// loggers are made on the way out of a failure too, where nothing may be thrown.
 Logger get_logger(std::string name, std::optional<LogLevel> level = std::nullopt);
 
 /// The line a logger writes: "WARNING:name:message", with "[RANK 2] " before the message where there are several ranks.

@@ -162,6 +162,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
 }
 
 std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStateOptions& options) {
+  check_log_level_variable();
   auto shared = std::make_shared<Shared>();
   shared->process = read_process_environment();
   shared->options = options;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "tests/support/captured_stderr.h"
 
@@ -33,6 +34,14 @@ TEST_CASE("an exception that nobody catches is one line and exit code 1") {
       [&] { status = status_after([] { fail("no such thing\nException raised from f at f.cpp:1\nframe #0: f"); }); });
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 1);
+  CHECK(text == "CRITICAL:accelerate:no such thing\n");
+}
+
+TEST_CASE("an exception is reported where the environment asks for a level of logging that is none") {
+  PatchEnvironment loud{{"ACCELERATE_LOG_LEVEL", "loud"}};
+  int status = 0;
+  auto text = tests::captured_stderr([&] { status = status_after([] { fail("no such thing"); }); });
+  CHECK(WIFEXITED(status));
   CHECK(text == "CRITICAL:accelerate:no such thing\n");
 }
 

@@ -66,3 +66,11 @@ TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
                        doctest::Contains("not resolved"), Error);
   CHECK(local_address_towards("127.0.0.1") == "127.0.0.1");
 }
+
+TEST_CASE("a level of logging that is none is refused when the process joins its job") {
+  tests::run_ranks(1, [](Group&) {
+    PartialState::reset();
+    setenv("ACCELERATE_LOG_LEVEL", "loud", 1);
+    CHECK_THROWS_WITH_AS(PartialState(), doctest::Contains("ACCELERATE_LOG_LEVEL is 'loud'"), Error);
+  });
+}
