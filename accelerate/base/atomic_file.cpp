@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <random>
 #include <string>
+
+#include "accelerate/base/host_name.h"
 
 namespace accelerate {
 
@@ -29,10 +32,14 @@ bool is_a_directory(const fs::path& path) {
 
 }  // namespace
 
+fs::path unfinished_path(const fs::path& path) {
+  // The number of a process is its own on its machine only, and in containers often the same on all of them.
+  auto owner = std::to_string(getpid()) + "-" + host_name() + "-" + std::to_string(std::random_device{}());
+  return parent_of(path) / ("." + path.filename().string() + ".unfinished-" + owner);
+}
+
 AtomicFile::AtomicFile(const fs::path& path)
-    : path_(target_of(path)),
-      temporary_(parent_of(path_) / ("." + path_.filename().string() + ".unfinished-" + std::to_string(getpid()))) {
-  file_.emplace(File::create(temporary_));
+    : path_(target_of(path)), temporary_(unfinished_path(path_)), file_(File::create_new(temporary_)) {
   struct stat before{};
   if (stat(path_.c_str(), &before) == 0) fchmod(file_->descriptor(), before.st_mode & 07777);  // as far as modes exist
 }

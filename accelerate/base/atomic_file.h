@@ -10,6 +10,10 @@
 
 namespace accelerate {
 
+/// A name beside `path`, for a file that is renamed to it when it is complete. No other process gets the same, nor one
+/// of another machine that shares the directory.
+std::filesystem::path unfinished_path(const std::filesystem::path& path);
+
 /// A file that is on the disk under its name as a whole, or not at all: it is written beside the name and renamed. One
 /// that was there before stays until then, and hands on its mode. Without commit() nothing remains.
 class AtomicFile {

@@ -71,6 +71,7 @@ void report_file_size_limit() {
 
 File File::open(const fs::path& path) { return File(path, O_RDONLY, "opened"); }
 File File::create(const fs::path& path) { return File(path, O_WRONLY | O_CREAT | O_TRUNC, "created"); }
+File File::create_new(const fs::path& path) { return File(path, O_WRONLY | O_CREAT | O_EXCL, "created"); }
 File File::open_directory(const fs::path& path) { return File(path, O_RDONLY | O_DIRECTORY, "opened"); }
 
 File::File(const fs::path& path, int flags, std::string_view action)

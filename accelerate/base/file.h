@@ -26,6 +26,8 @@ class File {
   static File open(const std::filesystem::path& path);
   /// Empties a file that is there already. The mode of a new one follows the umask.
   static File create(const std::filesystem::path& path);
+  /// Throws when there is a file of that name already.
+  static File create_new(const std::filesystem::path& path);
   static File open_directory(const std::filesystem::path& path);
 
   /// Reads exactly `size` bytes from `position` on; the file has to have them.

@@ -13,9 +13,11 @@
 #include <sstream>
 #include <tuple>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/file_lock.h"
 #include "accelerate/launch/capture.h"
 
 namespace accelerate::launch {
@@ -40,8 +42,8 @@ ContentKey key_of(const BuildRecipe& recipe) {
   return key;
 }
 
-/// A name beside `path` that no other process uses, to be renamed to it when complete.
-fs::path unfinished(const fs::path& path) { return path.string() + ".unfinished-" + std::to_string(getpid()); }
+/// While it lives, other launches that want to make the same directory wait.
+FileLock turn_to_make(const fs::path& directory) { return FileLock(directory.string() + ".lock"); }
 
 /// Runs the compiler, and tells how long that took.
 void run_compiler(const std::vector<std::string>& words, const std::string& what) {
@@ -60,13 +62,15 @@ fs::path precompiled_header(const BuildRecipe& recipe, const fs::path& cache) {
   auto header = directory / "headers.h";
   auto compiled = directory / "headers.h.gch";
   if (fs::exists(compiled)) return header;
-  fs::create_directories(directory);
-  std::ofstream file(header);
-  for (const auto& name : recipe.headers) file << "#include <" << name << ">\n";
-  file.close();
+  auto turn = turn_to_make(directory);
+  if (fs::exists(compiled)) return header;
+  make_directories(directory);
+  std::string text;
+  for (const auto& name : recipe.headers) text += "#include <" + name + ">\n";
+  write_file_atomically(header, text);
   std::vector<std::string> words = {recipe.compiler};
   words.insert(words.end(), recipe.compile_flags.begin(), recipe.compile_flags.end());
-  auto target = unfinished(compiled);
+  auto target = unfinished_path(compiled);
   for (const auto& word :
        {std::string("-x"), std::string("c++-header"), header.string(), std::string("-o"), target.string()}) {
     words.push_back(word);
@@ -127,12 +131,9 @@ std::string key_of_files(const std::vector<fs::path>& paths) {
 
 /// Notes what the program was made of.
 void write_record(const fs::path& record, const std::vector<fs::path>& paths) {
-  auto made = unfinished(record);
-  std::ofstream file(made);
-  file << key_of_files(paths) << '\n';
-  for (const auto& path : paths) file << path.string() << '\n';
-  file.close();
-  fs::rename(made, record);
+  auto text = key_of_files(paths) + "\n";
+  for (const auto& path : paths) text += path.string() + "\n";
+  write_file_atomically(record, text);
 }
 
 /// Whether the files that the program was made of are what they were.
@@ -162,11 +163,13 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
   auto directory = cache / key_of(recipe).add(fs::absolute(source).string()).hex();
   auto program = directory / "program";
   if (is_current(directory)) return program;
+  auto turn = turn_to_make(directory);
+  if (is_current(directory)) return program;
 
   auto header = precompiled_header(recipe, cache);
-  fs::create_directories(directory);
-  auto made = unfinished(program);
-  auto rule = unfinished(directory / "includes");
+  make_directories(directory);
+  auto made = unfinished_path(program);
+  auto rule = unfinished_path(directory / "includes");
   std::vector<std::string> words = {recipe.compiler};
   words.insert(words.end(), recipe.compile_flags.begin(), recipe.compile_flags.end());
   for (const auto& word : {std::string("-MMD"), std::string("-MF"), rule.string(), std::string("-include"),

@@ -42,6 +42,19 @@ TEST_CASE("without a commit nothing remains") {
   CHECK(num_entries(home.path()) == 1);
 }
 
+TEST_CASE("two that write one file do not write into each other's") {
+  TemporaryDirectory home;
+  // As in containers of two machines, both are the same process number.
+  AtomicFile first(home.path() / "file"), second(home.path() / "file");
+  first.append("first");
+  second.append("second");
+  first.commit();
+  CHECK(home.read("file") == "first");
+  second.commit();
+  CHECK(home.read("file") == "second");
+  CHECK(num_entries(home.path()) == 1);
+}
+
 TEST_CASE("a file that is replaced hands on its mode, and a link stays one") {
   TemporaryDirectory home;
   auto file = home.write("file", "old");

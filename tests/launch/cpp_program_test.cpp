@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
@@ -91,6 +93,30 @@ TEST_CASE("a source that is edited while it compiles is compiled again") {
   CHECK(exit_code() == 4);
   CHECK(exit_code() == 4);
   CHECK(said == "");
+}
+
+TEST_CASE("launches of one source at the same time compile it once") {
+  tests::TemporaryDirectory directory;
+  auto source = directory.write("train.cpp", "int main() { return 3; }\n");
+  auto calls = (directory.path() / "calls").string();
+  auto compiler = directory.write("compiler", "#!/bin/sh\necho call >> " + calls + "\nexec c++ \"$@\"\n");
+  fs::permissions(compiler, fs::perms::owner_all);
+  BuildRecipe recipe{.version = "1", .compiler = compiler, .headers = {"cstddef"}, .compile_flags = {"-O0"}};
+  tests::captured_stderr([&] {
+    std::vector<std::thread> launches;
+    for (int i = 0; i < 3; ++i) {
+      launches.emplace_back([&] {
+        auto program = compile_program(source, recipe, directory.path() / "cache");
+        CHECK(capture({program.string()}).exit_code == 3);
+      });
+    }
+    for (auto& launch : launches) launch.join();
+  });
+  CHECK(directory.read("calls") == "call\ncall\n");  // for the headers, and for the program
+  for (const auto& entry : fs::recursive_directory_iterator(directory.path() / "cache")) {
+    CHECK(entry.path().string().find("unfinished") == std::string::npos);
+    CHECK(entry.path().extension() != ".lock");
+  }
 }
 
 TEST_CASE("sources are known by their names") {
