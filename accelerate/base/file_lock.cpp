@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
@@ -9,16 +10,31 @@
 
 namespace accelerate {
 
+bool is_at(int descriptor, const std::filesystem::path& path) {
+  struct stat open{}, named{};
+  return fstat(descriptor, &open) == 0 && stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+         open.st_dev == named.st_dev;
+}
+
 FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code not_made;
-  std::filesystem::create_directories(path_.parent_path(), not_made);
-  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-  while (file_ && ::flock(file_.get(), LOCK_EX) != 0 && errno == EINTR) {
+  while (!try_once()) {
   }
 }
 
+/// False when the file went away meanwhile, because whoever held it has let go: another one may be at its path by now.
+bool FileLock::try_once() {
+  std::error_code not_made;
+  std::filesystem::create_directories(path_.parent_path(), not_made);
+  file_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  if (!file_) return true;
+  while (::flock(file_.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return true;
+  }
+  return is_at(file_.get(), path_);
+}
+
 FileLock::~FileLock() {
-  // Before it is closed: those who wait for this very file are let in one by one, and who comes later makes a new one.
+  // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
   std::error_code gone;
   if (file_) std::filesystem::remove(path_, gone);
 }

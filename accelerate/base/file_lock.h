@@ -8,6 +8,9 @@
 
 namespace accelerate {
 
+/// Whether the open file is the one at that path, and neither removed nor replaced meanwhile.
+bool is_at(int descriptor, const std::filesystem::path& path);
+
 /// Waits until nobody else holds the file `path`, which it makes together with its directory, and holds it until the
 /// scope ends; the file is removed then. The system lets go of it when the process ends, in whatever way. Where files
 /// cannot be made or locked, nobody waits.
@@ -19,6 +22,8 @@ class FileLock {
   ~FileLock();
 
  private:
+  bool try_once();
+
   std::filesystem::path path_;
   Descriptor file_;
 };

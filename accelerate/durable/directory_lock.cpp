@@ -12,6 +12,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
+#include "accelerate/base/file_lock.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/log.h"
 
@@ -28,12 +29,6 @@ std::string holder_in(int descriptor) {
   std::array<char, 512> text{};
   auto size = pread(descriptor, text.data(), text.size(), 0);
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "another process";
-}
-
-bool is_at(int descriptor, const fs::path& path) {
-  struct stat open{}, named{};
-  return fstat(descriptor, &open) == 0 && stat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
-         open.st_dev == named.st_dev;
 }
 
 }  // namespace

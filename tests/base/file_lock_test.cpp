@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -33,6 +34,32 @@ TEST_CASE("those who lock a file take turns, and leave none behind") {
   for (auto& thread : threads) thread.join();
   CHECK(alone);
   CHECK(std::filesystem::is_empty(path.parent_path()));
+}
+
+TEST_CASE("one who has waited for a lock keeps out who comes later") {
+  tests::TemporaryDirectory directory;
+  const auto path = directory.path() / "lock";
+  std::optional<FileLock> first(path);
+  std::binary_semaphore second_inside(0), second_may_go(0);
+  std::thread second([&] {
+    FileLock lock(path);
+    second_inside.release();
+    second_may_go.acquire();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  first.reset();
+  second_inside.acquire();
+  std::atomic<bool> third_inside = false;
+  std::thread third([&] {
+    FileLock lock(path);
+    third_inside = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_FALSE(third_inside);
+  second_may_go.release();
+  second.join();
+  third.join();
+  CHECK(third_inside);
 }
 
 TEST_CASE("where no file can be made nobody waits") { FileLock first("/proc/no/lock"), second("/proc/no/lock"); }
