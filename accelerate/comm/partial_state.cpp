@@ -106,14 +106,15 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   connection.timeout = *options.timeout;
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;
-  connection.local_address =
-      process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
 
   ignore_broken_pipes();
   auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
   auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
   verify_job(*store, process, start_timeout);
+  // Now rank 0 has been reached: before, its name need not have been known.
+  connection.local_address =
+      process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
   return Group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
 }
 

@@ -11,7 +11,7 @@ namespace accelerate::comm {
 bool is_loopback(const std::string& host);
 
 /// Returns when something accepts connections at host:port. Throws Error when nothing does within `timeout`, telling
-/// refused, unreachable and unresolvable apart.
+/// refused, unreachable and unresolvable apart. A name that is not known yet is asked for again until then.
 void wait_until_reachable(const std::string& host, int port, std::chrono::milliseconds timeout);
 
 /// The address of this machine on the way to `host`: what peers on other machines can reach.

@@ -8,6 +8,7 @@
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/sockets.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/resolver.h"
 
 using namespace accelerate;
 using namespace accelerate::comm;
@@ -65,6 +66,20 @@ TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
   CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit),
                        doctest::Contains("not resolved"), Error);
   CHECK(local_address_towards("127.0.0.1") == "127.0.0.1");
+}
+
+TEST_CASE("the name of rank 0's machine may appear while others wait for it") {
+  LoopbackPort port;
+  port.listen();
+  tests::resolver_error = EAI_NONAME;
+  CHECK_THROWS_WITH_AS(wait_until_reachable("localhost", port.number(), std::chrono::milliseconds(50)),
+                       doctest::Contains(gai_strerror(EAI_NONAME)), Error);
+  std::thread pod_starts([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    tests::resolver_error = 0;
+  });
+  wait_until_reachable("localhost", port.number(), std::chrono::seconds(30));
+  pod_starts.join();
 }
 
 TEST_CASE("a level of logging that is none is refused when the process joins its job") {
