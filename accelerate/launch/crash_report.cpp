@@ -85,7 +85,9 @@ void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
     if (words.empty()) words = {"addr2line", "-C", "-f", "-p", "-e", frame.module};
     words.push_back(frame.address);
   }
-  for (const auto& [module, words] : questions) answers[module] = lines_of(capture(words).output);
+  for (const auto& [module, words] : questions) {
+    answers[module] = lines_of(replace_broken_utf8(capture(words).output));  // paths may have any bytes
+  }
   std::map<std::string, size_t> used;
   for (const auto& frame : raw) {
     const auto& lines = answers[frame.module];

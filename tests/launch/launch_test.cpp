@@ -14,6 +14,8 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/launch/crash_report.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
@@ -225,6 +227,19 @@ TEST_CASE("a report in another form than torch's does not hide the failure") {
     CHECK(outcome.exit_code == 3);
     CHECK_MESSAGE(outcome.message.find(told) != std::string::npos, outcome.message);
   }
+}
+
+TEST_CASE("a report names a crash in a source whose path is no UTF-8") {
+  tests::TemporaryDirectory directory;
+  auto tool = directory.write("addr2line", "#!/bin/sh\nprintf 'main at /users/Andr\\351/train.cpp:7\\n'\n");
+  fs::permissions(tool, fs::perms::owner_all);
+  PatchEnvironment found{{"PATH", directory.path().string() + ":/usr/bin:/bin"}};
+  auto file = directory.write(
+      "error.json", R"({"message": {"message": "no", "extraInfo": {"py_callstack": "/users/me/train(+0x12) main"}}})");
+  auto report = read_crash_report(file);
+  REQUIRE(report);
+  CHECK(report->frames == std::vector<std::string>{"main at /users/Andr\xEF\xBF\xBD/train.cpp:7"});
+  CHECK(directory.read("error.json").find("train.cpp:7") != std::string::npos);
 }
 
 TEST_CASE("the rank that reported first is blamed, not the one with the lowest number") {
