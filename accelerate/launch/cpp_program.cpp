@@ -15,9 +15,9 @@
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/content_key.h"
-#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file_lock.h"
+#include "accelerate/base/user_directories.h"
 #include "accelerate/launch/capture.h"
 
 namespace accelerate::launch {
@@ -152,11 +152,7 @@ bool is_cpp_source(const std::string& program) {
   return program.ends_with(".cpp") || program.ends_with(".cc") || program.ends_with(".cxx");
 }
 
-fs::path program_cache() {
-  auto base =
-      environment_variable("XDG_CACHE_HOME").value_or(environment_variable("HOME").value_or("/tmp") + "/.cache");
-  return fs::path(base) / "accelerate" / "programs";
-}
+fs::path program_cache() { return cache_home() / "accelerate" / "programs"; }
 
 fs::path compile_program(const std::string& source, const BuildRecipe& recipe, const fs::path& cache) {
   if (access(source.c_str(), R_OK) != 0) fail("'", source, "' does not exist here, or cannot be read");

@@ -119,6 +119,11 @@ TEST_CASE("launches of one source at the same time compile it once") {
   }
 }
 
+TEST_CASE("programs are kept in the user's cache, also where XDG_CACHE_HOME is set to nothing") {
+  PatchEnvironment user{{"HOME", "/users/me"}, {"XDG_CACHE_HOME", ""}};
+  CHECK(program_cache() == "/users/me/.cache/accelerate/programs");
+}
+
 TEST_CASE("sources are known by their names") {
   for (auto name : {"train.cpp", "a/b.cc", "x.cxx"}) CHECK(is_cpp_source(name));
   for (auto name : {"train", "train.py", "cpp", "train.cpp.o"}) CHECK_FALSE(is_cpp_source(name));
