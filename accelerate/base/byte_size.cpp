@@ -1,5 +1,6 @@
 #include "accelerate/base/byte_size.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -33,7 +34,9 @@ uint64_t parse_bytes(const std::string& text) {
   std::smatch match;
   if (std::regex_match(text, match, kPattern)) {
     auto found = kUnits.find(upper_case(match[2].str()));
-    double bytes = found == kUnits.end() ? 0 : std::stod(match[1]) * found->second;
+    double number = 0;  // stays so when there are more digits than a number can hold
+    std::from_chars(text.data(), text.data() + match.length(1), number);
+    double bytes = found == kUnits.end() ? 0 : number * found->second;
     if (bytes >= 1 && bytes < 1e18) return static_cast<uint64_t>(bytes);
   }
   fail("'", text, "' is no size; write 500MB, 5GB or 5GiB");

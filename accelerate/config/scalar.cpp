@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <regex>
+#include <string_view>
 
 namespace accelerate::config {
 
@@ -12,13 +13,27 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
+/// std::from_chars knows no plus.
+std::string_view without_plus(std::string_view digits) {
+  if (digits.starts_with("+")) digits.remove_prefix(1);
+  return digits;
+}
+
 bool is_plain(const DocumentNode& node) { return node.kind == DocumentNode::Kind::Text && !node.quoted; }
 
-std::optional<double> as_number(const DocumentNode& node) {
-  // With a point, as YAML 1.1 wants it: 1e3 is a text there.
+/// With a point, as YAML 1.1 wants it: 1e3 is a text there.
+bool is_number(const DocumentNode& node) {
   static const std::regex kPattern(R"([-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?)");
-  if (!is_plain(node) || !std::regex_match(node.text, kPattern)) return std::nullopt;
-  return std::stod(node.text);
+  return is_plain(node) && std::regex_match(node.text, kPattern);
+}
+
+double as_number(const DocumentNode& node) {
+  auto digits = without_plus(node.text);
+  double number = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc()) {
+    throw ConfigError("is " + node.text + ", which is too large or too small for a number");
+  }
+  return number;
 }
 
 }  // namespace
@@ -40,8 +55,7 @@ std::optional<bool> as_flag(const DocumentNode& node) {
 
 std::optional<int64_t> as_integer(const DocumentNode& node) {
   if (!is_plain(node)) return std::nullopt;
-  std::string_view digits = node.text;
-  if (digits.starts_with("+")) digits.remove_prefix(1);
+  auto digits = without_plus(node.text);
   int64_t number = 0;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
@@ -52,7 +66,7 @@ Value as_value(const DocumentNode& node) {
   if (is_null(node)) return std::monostate();
   if (auto flag = as_flag(node)) return *flag;
   if (auto integer = as_integer(node)) return *integer;
-  if (auto number = as_number(node)) return *number;
+  if (is_number(node)) return as_number(node);
   if (node.kind == DocumentNode::Kind::Text) return node.text;
   if (node.kind == DocumentNode::Kind::Map) throw ConfigError("is a map; a section holds single values and lists");
   std::vector<std::string> texts;
@@ -68,7 +82,7 @@ bool needs_quotes(const std::string& text) {
   static const std::regex kNumberLike(R"([-+.]?[0-9][0-9a-fA-Fx_:.+-]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|[=<])");
   static const std::regex kAddress(R"([0-9]+(\.[0-9]+){2,})");
   auto node = plain_text(text);
-  if (is_null(node) || as_flag(node) || as_integer(node) || as_number(node)) return true;
+  if (is_null(node) || as_flag(node) || as_integer(node) || is_number(node)) return true;
   return std::regex_match(text, kNumberLike) && !std::regex_match(text, kAddress);
 }
 

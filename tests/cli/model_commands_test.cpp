@@ -6,7 +6,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "accelerate/base/byte_size.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/formats/safetensors_shards.h"
 #include "cli/model_tensors.h"
@@ -234,21 +233,6 @@ num_processes: 2
   CHECK(accelerate_with({"to-fsdp2", "--config_file", output, "--overwrite"}).output.find("nothing written") !=
         std::string::npos);
   CHECK(accelerate_with({"to-fsdp2", "--config_file", file, "--output_file", output}).exit_code == 2);
-}
-
-TEST_CASE("sizes are written and read as people do") {
-  CHECK(format_bytes(0) == "0 bytes");
-  CHECK(format_bytes(1023) == "1023 bytes");
-  CHECK(format_bytes(1024) == "1.0 KB");
-  CHECK(format_bytes(433249280) == "413.18 MB");
-  CHECK(format_bytes(4.0 * 433249280) == "1.61 GB");
-  CHECK(parse_bytes("5GB") == 5000000000);
-  CHECK(parse_bytes("1.5 kb") == 1500);
-  CHECK(parse_bytes("2GiB") == 2147483648);
-  CHECK(parse_bytes("77") == 77);
-  for (auto text : {"", "GB", "-1GB", "5XB", "0", "1e9", "99999999999999TB"}) {
-    CHECK_THROWS_WITH_AS(parse_bytes(text), doctest::Contains("is no size"), Error);
-  }
 }
 
 TEST_CASE("a table is as wide as its title") {

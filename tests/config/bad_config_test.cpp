@@ -76,6 +76,8 @@ const std::vector<BadFile>& corpus() {
       {kType + "tpu_env: [[x]]\n", "tpu_env is a list; it has to be a list of texts"},
       {kType + "dynamo_config: INDUCTOR\n", ":2:16: dynamo_config is 'INDUCTOR'; it has to be a section"},
       {kType + "dynamo_config:\n  dynamo_mode:\n    a: b\n", "dynamo_mode is a map; a section holds single values"},
+      {kType + "fsdp_config:\n  fsdp_version: 1.0e+999\n",
+       ":3:17: fsdp_config: fsdp_version is 1.0e+999, which is too"},
       // Values
       {"distributed_type: MULTI_GPUS\n", ":1:19: distributed_type is 'MULTI_GPUS'; it can be NO, MULTI_CPU"},
       {"distributed_type: multi_cpu\n", "it can be NO, MULTI_CPU, "},
