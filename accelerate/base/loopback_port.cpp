@@ -2,11 +2,9 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "accelerate/base/error.h"
 
@@ -20,34 +18,26 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-LoopbackPort::LoopbackPort(int number) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  if (fd_ < 0) fail("a socket cannot be created: ", std::strerror(errno));
+LoopbackPort::LoopbackPort(int number) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (!socket_) fail("a socket cannot be created: ", std::strerror(errno));
   int on = 1;
-  setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  setsockopt(fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(number));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   auto* plain = reinterpret_cast<sockaddr*>(&address);
-  if (bind(fd_, plain, size) != 0 || getsockname(fd_, plain, &size) != 0) {
-    int error = errno;
-    close();
-    fail("port ", number, " of 127.0.0.1 cannot be used: ", std::strerror(error), kRemedy);
+  if (bind(fd(), plain, size) != 0 || getsockname(fd(), plain, &size) != 0) {
+    fail("port ", number, " of 127.0.0.1 cannot be used: ", std::strerror(errno), kRemedy);
   }
   number_ = ntohs(address.sin_port);
 }
 
 void LoopbackPort::listen() {
-  if (::listen(fd_, SOMAXCONN) != 0) {
+  if (::listen(fd(), SOMAXCONN) != 0) {
     fail("port ", number_, " of 127.0.0.1 cannot be used: ", std::strerror(errno), kRemedy);
   }
-}
-
-int LoopbackPort::release() { return std::exchange(fd_, -1); }
-
-void LoopbackPort::close() {
-  if (fd_ >= 0) ::close(release());
 }
 
 }  // namespace accelerate

@@ -3,6 +3,8 @@
 // A TCP port of this machine, taken before the processes start that will use it: no other program can grab it in
 // between, and nobody outside of the machine can connect to it.
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate {
 
 /// A socket bound to a port of 127.0.0.1. Closed with the object.
@@ -13,21 +15,20 @@ class LoopbackPort {
   explicit LoopbackPort(int number = 0);
   LoopbackPort(const LoopbackPort&) = delete;
   LoopbackPort& operator=(const LoopbackPort&) = delete;
-  ~LoopbackPort() { close(); }
 
-  int fd() const { return fd_; }  // closed by exec
+  int fd() const { return socket_.get(); }  // closed by exec
   int number() const { return number_; }
 
   /// Lets clients connect; they wait until someone accepts them.
   void listen();
 
   /// The socket, which the caller has to close.
-  int release();
+  int release() { return socket_.release(); }
 
-  void close();
+  void close() { socket_ = Descriptor(); }
 
  private:
-  int fd_ = -1;
+  Descriptor socket_;
   int number_ = 0;
 };
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "accelerate/base/scope.h"
+
 namespace accelerate {
 
 /// Starts `body` in a new thread in which all signals are blocked.
@@ -15,9 +17,9 @@ std::thread quiet_thread(Body body) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  // Also where the system has no thread left.
+  ScopeExit unblock([&before] { pthread_sigmask(SIG_SETMASK, &before, nullptr); });
+  return std::thread(std::move(body));
 }
 
 }  // namespace accelerate

@@ -11,10 +11,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/pipe.h"
 #include "accelerate/base/quiet_thread.h"
 
 namespace accelerate {
@@ -25,30 +27,22 @@ constexpr size_t kChunkBytes = 1 << 16;
 constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for the report of a failure
 constexpr size_t kLongestLine = 1 << 20;  // what is longer is cut rather than kept in memory
 
-struct Ends {
-  int ours = -1;
-  int theirs = -1;
-};
+constexpr const char* kProblem = "the output of a rank cannot be caught";
 
-/// A terminal of its own for a rank, as wide as the user's and without any translation of what is written.
-Ends open_terminal(int like) {
-  Ends ends;
-  ends.ours = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (ends.ours < 0 || grantpt(ends.ours) != 0 || unlockpt(ends.ours) != 0) return {};
-  ends.theirs = ::open(ptsname(ends.ours), O_RDWR | O_NOCTTY | O_CLOEXEC);
+/// A terminal of its own for a rank, as wide as the user's and without any translation of what is written. Nothing when
+/// the system has none left. The rank writes, as to a pipe.
+std::optional<Pipe> open_terminal(int like) {
+  Descriptor ours(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!ours || grantpt(ours.get()) != 0 || unlockpt(ours.get()) != 0) return std::nullopt;
+  Descriptor theirs(::open(ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!theirs) return std::nullopt;
   termios settings{};
-  tcgetattr(ends.theirs, &settings);
+  tcgetattr(theirs.get(), &settings);
   cfmakeraw(&settings);
-  tcsetattr(ends.theirs, TCSANOW, &settings);
+  tcsetattr(theirs.get(), TCSANOW, &settings);
   winsize size{};
-  if (ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(ends.theirs, TIOCSWINSZ, &size);
-  return ends;
-}
-
-Ends open_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("the output of a rank cannot be caught: pipe: ", std::strerror(errno));
-  return {ends[0], ends[1]};
+  if (ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(theirs.get(), TIOCSWINSZ, &size);
+  return Pipe{std::move(ours), std::move(theirs)};
 }
 
 /// Returns false when nobody reads any more.
@@ -79,8 +73,9 @@ struct RankOutput::Stream {
   StreamTarget target;
   bool is_errors = false;
   bool on_terminal = false;
-  Ends ends;
-  int file = -1;
+  Descriptor ours;    // what the rank writes is read here
+  Descriptor theirs;  // until the rank has started
+  Descriptor file;
   bool at_end = false;
   std::string pending;  // read, and not yet on the console
   std::string tail;
@@ -98,36 +93,37 @@ int RankOutput::open(const StreamTarget& target) {
   stream->target = target;
   stream->is_errors = target.console == STDERR_FILENO || target.file.ends_with("stderr.log");
   stream->on_terminal = target.console >= 0 && isatty(target.console) != 0;
-  if (stream->on_terminal) stream->ends = open_terminal(target.console);
-  if (stream->ends.ours < 0) stream->ends = open_pipe();
-  fcntl(stream->ends.ours, F_SETFL, O_NONBLOCK);
+  auto terminal = stream->on_terminal ? open_terminal(target.console) : std::nullopt;
+  auto ends = terminal ? std::move(*terminal) : open_pipe(kProblem);
+  stream->ours = std::move(ends.read_end);
+  stream->theirs = std::move(ends.write_end);
+  fcntl(stream->ours.get(), F_SETFL, O_NONBLOCK);
   if (!target.file.empty()) {
-    stream->file = ::open(target.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (stream->file < 0) fail(target.file, " cannot be written: ", std::strerror(errno));
+    stream->file = Descriptor(::open(target.file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    if (!stream->file) fail(target.file, " cannot be written: ", std::strerror(errno));
   }
   streams_.push_back(std::move(stream));
-  return streams_.back()->ends.theirs;
+  return streams_.back()->theirs.get();
 }
 
 void RankOutput::start() {
-  for (auto& stream : streams_) close(std::exchange(stream->ends.theirs, -1));
+  for (auto& stream : streams_) stream->theirs = Descriptor();
   if (streams_.empty()) return;
-  wake_ = eventfd(0, EFD_CLOEXEC);
+  wake_ = Descriptor(eventfd(0, EFD_CLOEXEC));
+  if (!wake_) fail(kProblem, ": eventfd: ", std::strerror(errno));
   thread_ = quiet_thread([this] { carry(); });  // there SIGPIPE becomes an error of write
 }
 
 void RankOutput::finish() {
   if (!thread_.joinable()) return;
-  eventfd_write(wake_, 1);
+  eventfd_write(wake_.get(), 1);
   thread_.join();
-  close(wake_);
+  wake_ = Descriptor();
 }
 
 void RankOutput::close_all() {
   for (auto& stream : streams_) {
-    for (int* fd : {&stream->ends.ours, &stream->ends.theirs, &stream->file}) {
-      if (*fd >= 0) close(std::exchange(*fd, -1));
-    }
+    for (auto* descriptor : {&stream->ours, &stream->theirs, &stream->file}) *descriptor = Descriptor();
   }
 }
 
@@ -135,20 +131,20 @@ void RankOutput::carry() {
   std::string chunk(kChunkBytes, '\0');
   bool ending = false;
   while (true) {
-    std::vector<pollfd> waits = {{wake_, POLLIN, 0}};
-    for (const auto& stream : streams_) waits.push_back({stream->at_end ? -1 : stream->ends.ours, POLLIN, 0});
+    std::vector<pollfd> waits = {{wake_.get(), POLLIN, 0}};
+    for (const auto& stream : streams_) waits.push_back({stream->at_end ? -1 : stream->ours.get(), POLLIN, 0});
     poll(waits.data(), waits.size(), ending ? 0 : -1);
     ending = ending || waits[0].revents != 0;
     bool carried = false;
     for (size_t i = 0; i < streams_.size(); ++i) {
       auto& stream = *streams_[i];
       if (waits[i + 1].revents == 0) continue;
-      auto size = read(stream.ends.ours, chunk.data(), chunk.size());
+      auto size = read(stream.ours.get(), chunk.data(), chunk.size());
       if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
       stream.at_end = size <= 0;
       carried = true;
       std::string_view text(chunk.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
-      if (stream.file >= 0) write_all(stream.file, text);
+      if (stream.file) write_all(stream.file.get(), text);
       keep_tail(stream.tail, text);
       if (stream.target.console < 0) continue;
       stream.pending.append(text);
@@ -195,7 +191,7 @@ void RankOutput::write_console(Stream& stream) {
   stream.pending = std::string(rest);
   if (write_all(stream.target.console, text)) return;
   // Nobody reads the console any more: let the rank notice, as if it wrote there itself.
-  close(std::exchange(stream.ends.ours, -1));
+  stream.ours = Descriptor();
   stream.at_end = true;
   stream.pending.clear();
 }

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate {
 
 /// Where one stream of one rank goes.
@@ -49,7 +51,7 @@ class RankOutput {
   void write_console(Stream& stream);
 
   std::vector<std::unique_ptr<Stream>> streams_;
-  int wake_ = -1;  // written to by finish()
+  Descriptor wake_;  // written to by finish()
   std::thread thread_;
   Stream* unfinished_ = nullptr;  // has left a progress bar without an end on the terminal
 };

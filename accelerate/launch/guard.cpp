@@ -1,6 +1,5 @@
 #include "accelerate/launch/guard.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/pipe.h"
 #include "accelerate/launch/process_tree.h"
 #include "accelerate/launch/signal_watch.h"
 
@@ -64,18 +64,17 @@ void halt() {
 }  // namespace
 
 int run_guarded(const std::function<int()>& work, const std::function<void()>& tidy) {
-  int ends[2];  // nothing is ever written: the end of the guard is the message
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("the job cannot be started: pipe: ", std::strerror(errno));
+  auto lifeline = open_pipe("the job cannot be started");  // never written to: the end of the guard is the message
   adopt_orphans();
   SignalWatch signals;
   pid_t worker = fork();
   if (worker < 0) fail("the job cannot be started: fork: ", std::strerror(errno));
   if (worker == 0) {
-    close(ends[1]);
+    lifeline.write_end = Descriptor();
     sigprocmask(SIG_SETMASK, &signals.original_mask(), nullptr);
-    run_worker(work, tidy, ends[0]);
+    run_worker(work, tidy, lifeline.read_end.get());
   }
-  close(ends[0]);
+  lifeline.read_end = Descriptor();
   int status = 0;
   while (waitpid(worker, &status, WNOHANG) != worker) {
     int number = signals.wait(std::chrono::seconds(1));
@@ -84,7 +83,6 @@ int run_guarded(const std::function<int()>& work, const std::function<void()>& t
   }
   kill_descendants();
   tidy();
-  close(ends[1]);
   return exit_code_of(status);
 }
 

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -12,7 +11,6 @@
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/scope.h"
 
 namespace accelerate::launch {
 
@@ -72,14 +70,13 @@ int free_port() {
 }
 
 void check_port_is_free(int port) {
-  int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ScopeExit close_socket([fd] { ::close(fd); });
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   int on = 1;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return;
+  if (bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) return;
   int error = errno;
   auto owner = error == EADDRINUSE ? owner_of_port(port) : "";
   fail("--main_process_port ", port, " cannot be used on this machine: ", std::strerror(error),

@@ -1,13 +1,10 @@
 #include "accelerate/ranks/rank_crew.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "accelerate/base/exit_status.h"
 
@@ -24,18 +21,9 @@ constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
 }  // namespace
 
-Gate::Gate() {
-  if (pipe2(ends_, O_CLOEXEC) != 0) fail("ranks cannot be started: pipe: ", std::strerror(errno));
-}
-
-Gate::~Gate() {
-  ::close(ends_[0]);
-  ::close(ends_[1]);
-}
-
 void Gate::open_for(size_t num_ranks) {
   std::string bytes(num_ranks, '.');
-  [[maybe_unused]] auto written = ::write(ends_[1], bytes.data(), bytes.size());
+  [[maybe_unused]] auto written = ::write(pipe_.write_end.get(), bytes.data(), bytes.size());
 }
 
 RankCrew::RankCrew(const ForkOptions& options, int world_size) : options_(options), world_size_(world_size) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/pipe.h"
 #include "accelerate/ranks/fork_ranks.h"
 #include "accelerate/ranks/held_signals.h"
 #include "accelerate/ranks/rank_process.h"
@@ -18,16 +19,11 @@ namespace accelerate::ranks {
 /// Where ranks that have returned wait for the others.
 class Gate {
  public:
-  Gate();
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  ~Gate();
-
-  int fd() const { return ends_[0]; }
+  int fd() const { return pipe_.read_end.get(); }
   void open_for(size_t num_ranks);
 
  private:
-  int ends_[2];
+  Pipe pipe_ = open_pipe("ranks cannot be started");
 };
 
 class RankCrew {

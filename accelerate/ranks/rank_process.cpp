@@ -11,11 +11,13 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/pipe.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/ranks/held_signals.h"
 
@@ -105,23 +107,18 @@ void restore_default_signals() {
 }  // namespace
 
 RankProcess::RankProcess(int rank, const std::function<std::string()>& body, int gate_fd) : rank_(rank) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("rank ", rank, " cannot be started: pipe: ", std::strerror(errno));
+  auto problem = "rank " + std::to_string(rank) + " cannot be started";
+  auto outcome = open_pipe(problem);
   flush_streams();
   auto parent = getpid();
   pid_ = fork();
   if (pid_ == 0) {
-    ::close(ends[0]);
-    live_as_rank(body, parent, ends[1], gate_fd);
+    outcome.read_end = Descriptor();
+    live_as_rank(body, parent, outcome.write_end.get(), gate_fd);
   }
-  int error = errno;
-  ::close(ends[1]);
-  fd_ = ends[0];
-  if (pid_ < 0) {
-    ::close(fd_);
-    fail("rank ", rank, " cannot be started: fork: ", std::strerror(error));
-  }
-  fcntl(fd_, F_SETFL, O_NONBLOCK);
+  if (pid_ < 0) fail(problem, ": fork: ", std::strerror(errno));
+  received_from_ = std::move(outcome.read_end);
+  fcntl(fd(), F_SETFL, O_NONBLOCK);
 }
 
 RankProcess::~RankProcess() {
@@ -130,17 +127,16 @@ RankProcess::~RankProcess() {
     while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  if (fd_ >= 0) ::close(fd_);
 }
 
 void RankProcess::read_outcome() {
   char part[65536];
-  while (fd_ >= 0) {
-    auto size = ::read(fd_, part, sizeof(part));
+  while (received_from_) {
+    auto size = ::read(fd(), part, sizeof(part));
     if (size > 0) {
       received_.append(part, size);
     } else if (size == 0) {
-      ::close(std::exchange(fd_, -1));
+      received_from_ = Descriptor();
     } else if (errno != EINTR) {
       return;
     }

@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate::ranks {
 
 class RankProcess {
@@ -31,7 +33,7 @@ class RankProcess {
   pid_t pid() const { return pid_; }
 
   /// Becomes readable when there is more for `update`; -1 when nothing more will come.
-  int fd() const { return fd_; }
+  int fd() const { return received_from_.get(); }
 
   /// Takes in what has arrived and notices the end of the process. Does not wait.
   void update();
@@ -66,7 +68,7 @@ class RankProcess {
 
   int rank_;
   pid_t pid_ = -1;
-  int fd_ = -1;
+  Descriptor received_from_;
   std::string received_;
   std::optional<Outcome> outcome_;
   std::optional<int> wait_status_;

@@ -9,6 +9,7 @@
 #include <map>
 #include <sstream>
 
+#include "accelerate/base/error.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -95,6 +96,14 @@ TEST_CASE("a stream that is redirected is not on the console, but its last lines
   CHECK(console.read() == "");
   CHECK(output.last_lines(1, 2) == std::vector<std::string>{"two", "three"});
   CHECK(output.last_lines(0, 2).empty());
+}
+
+TEST_CASE("a stream whose file cannot be written leaves no descriptor open") {
+  auto num_open = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  RankOutput output;
+  const auto before = num_open();
+  CHECK_THROWS_WITH_AS(output.open({.file = "/proc/no/stdout.log"}), doctest::Contains("/proc/no/stdout.log"), Error);
+  CHECK(num_open() == before);
 }
 
 TEST_CASE("a rank on a terminal sees a terminal, and its progress bar makes room for others") {
