@@ -30,7 +30,7 @@ int test_command(const std::vector<std::string>& arguments) {
   if (!fs::exists(program)) {
     throw UsageError(program.string() + " is missing: this command was built without libtorch");
   }
-  if (words.empty() && !fs::exists(config::default_config_file())) words.push_back("--num_processes=2");
+  if (words.empty() && !fs::exists(config::default_config_file())) words.emplace_back("--num_processes=2");
   words.push_back(program.string());
   int exit_code = launch_command(words);
   std::cout << (exit_code == 0 ? "Everything works: this machine is ready to train."

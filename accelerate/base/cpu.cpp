@@ -123,11 +123,11 @@ int available_cores() {
 int usable_cores() { return std::min(physical_cores(), available_cores()); }
 
 std::optional<int> wanted_threads() {
-  constexpr const char* name = "OMP_NUM_THREADS";
-  auto list = environment_variable(name).value_or("");
+  constexpr const char* kName = "OMP_NUM_THREADS";
+  auto list = environment_variable(kName).value_or("");
   auto outermost = list.substr(0, list.find_first_of(", "));
   if (outermost.empty()) return std::nullopt;
-  const auto threads = static_cast<int>(parse_integer(name, outermost));
+  const auto threads = static_cast<int>(parse_integer(kName, outermost));
   return threads > 0 ? std::optional(threads) : std::nullopt;
 }
 

@@ -13,11 +13,11 @@ namespace accelerate {
 namespace {
 
 std::optional<bool> flag_of(std::string_view text) {
-  constexpr std::array<std::string_view, 6> yes = {"y", "yes", "t", "true", "on", "1"};
-  constexpr std::array<std::string_view, 6> no = {"n", "no", "f", "false", "off", "0"};
+  constexpr std::array<std::string_view, 6> kYes = {"y", "yes", "t", "true", "on", "1"};
+  constexpr std::array<std::string_view, 6> kNo = {"n", "no", "f", "false", "off", "0"};
   auto lower = lower_case(std::string(text));
-  if (std::find(yes.begin(), yes.end(), lower) != yes.end()) return true;
-  if (std::find(no.begin(), no.end(), lower) != no.end()) return false;
+  if (std::find(kYes.begin(), kYes.end(), lower) != kYes.end()) return true;
+  if (std::find(kNo.begin(), kNo.end(), lower) != kNo.end()) return false;
   return std::nullopt;
 }
 

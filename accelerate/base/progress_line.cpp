@@ -38,15 +38,15 @@ std::string format_rate(double rate, const std::string& unit) {
 
 /// A bar of `size` cells, filled to the eighth (or tenth) of a cell.
 std::string format_bar(double fraction, int size, BarCells cells) {
-  constexpr std::array<const char*, 9> blocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
-  constexpr std::array<const char*, 11> ascii = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9", "#"};
+  constexpr std::array<const char*, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+  constexpr std::array<const char*, 11> kAscii = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9", "#"};
   bool with_blocks = cells == BarCells::Blocks;
-  int steps = static_cast<int>(with_blocks ? blocks.size() : ascii.size()) - 1;
+  int steps = static_cast<int>(with_blocks ? kBlocks.size() : kAscii.size()) - 1;
   int filled = static_cast<int>(fraction * size * steps);
   std::string bar;
   for (int cell = 0; cell < size; ++cell) {
     int level = std::clamp(filled - cell * steps, 0, steps);
-    bar += with_blocks ? blocks[level] : ascii[level];
+    bar += with_blocks ? kBlocks[level] : kAscii[level];
   }
   return bar;
 }

@@ -127,7 +127,7 @@ bool BatchShard::is_full(const Indices& batch) const {
 
 Indices BatchShard::part_of(const Indices& batch) const {
   const int64_t part = *options_.batch_size / options_.world_size;
-  const int64_t size = static_cast<int64_t>(batch.size());
+  const auto size = static_cast<int64_t>(batch.size());
   const int64_t begin = std::min(size, part * options_.rank);
   return Indices(batch.begin() + begin, batch.begin() + std::min(size, begin + part));
 }

@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
@@ -14,7 +15,7 @@ namespace {
 
 /// "{prefix}" stands for where the library is now, so that an installation can be moved.
 std::vector<std::string> with_prefix(std::vector<std::string> flags, const std::string& prefix) {
-  const std::string kPlaceholder = "{prefix}";
+  constexpr std::string_view kPlaceholder = "{prefix}";
   for (auto& flag : flags) {
     for (size_t at; (at = flag.find(kPlaceholder)) != std::string::npos;) flag.replace(at, kPlaceholder.size(), prefix);
   }

@@ -14,18 +14,13 @@ Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOpti
   Command command{mpirun, {"mpirun"}};
   auto& words = command.arguments;
   if (kind == MpiKind::OpenMpi) {
-    for (auto word : {std::string("--hostfile"), options.mpirun_hostfile, std::string("--npernode"), per_host,
-                      std::string("-n"), total, std::string("--bind-to"), std::string("socket")}) {
-      words.push_back(word);
-    }
+    words.insert(words.end(),
+                 {"--hostfile", options.mpirun_hostfile, "--npernode", per_host, "-n", total, "--bind-to", "socket"});
     for (const auto& [name, value] : variables) {
       if (value) words.insert(words.end(), {"-x", name});  // the value is in mpirun's own environment
     }
   } else {
-    for (auto word :
-         {std::string("-f"), options.mpirun_hostfile, std::string("-ppn"), per_host, std::string("-n"), total}) {
-      words.push_back(word);
-    }
+    words.insert(words.end(), {"-f", options.mpirun_hostfile, "-ppn", per_host, "-n", total});
   }
   words.push_back(program.path);
   words.insert(words.end(), program.arguments.begin() + 1, program.arguments.end());
