@@ -1,15 +1,16 @@
 #include "cli/merge_weights_command.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
 #include "accelerate/formats/divide_into_shards.h"
+#include "accelerate/formats/model_file_names.h"
 #include "accelerate/formats/safetensors_shards.h"
 #include "cli/command_line.h"
 #include "cli/parse_arguments.h"
@@ -21,8 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using formats::SafetensorsShard;
 using formats::ShardEntry;
-
-constexpr const char* kIndexName = "model.safetensors.index.json";
 
 struct MergeOptions {
   std::string checkpoint = {};
@@ -60,12 +59,6 @@ std::map<std::string, std::string> metadata_of(const std::vector<SafetensorsShar
   return metadata;
 }
 
-std::string shard_name(size_t number, size_t count) {
-  char name[64];
-  std::snprintf(name, sizeof(name), "model-%05zu-of-%05zu.safetensors", number + 1, count);
-  return name;
-}
-
 /// A shard that replaced a file still to be read would lose tensors.
 void check_apart(const fs::path& directory, const std::vector<SafetensorsShard>& shards) {
   for (const auto& shard : shards) {
@@ -78,21 +71,25 @@ void check_apart(const fs::path& directory, const std::vector<SafetensorsShard>&
 
 std::vector<fs::path> write_shards(const std::vector<std::vector<ShardEntry>>& groups, const fs::path& directory,
                                    const std::map<std::string, std::string>& metadata) {
+  const formats::ModelFileNames names;
   nlohmann::json index = {{"metadata", nlohmann::json::object()}, {"weight_map", nlohmann::json::object()}};
+  std::set<std::string> written = {names.index()};
   std::vector<fs::path> files;
   uint64_t total = 0;
   for (size_t i = 0; i < groups.size(); ++i) {
-    auto name = shard_name(i, groups.size());
+    auto name = names.file(i, groups.size());
     formats::write_safetensors(directory / name, groups[i], metadata);
     files.push_back(directory / name);
+    written.insert(name);
     for (const auto& tensor : groups[i]) {
       index["weight_map"][tensor.entry.name] = name;
       total += tensor.bytes();
     }
   }
   index["metadata"]["total_size"] = total;
-  write_file_atomically(directory / kIndexName, index.dump(2) + "\n");
-  files.push_back(directory / kIndexName);
+  write_file_atomically(directory / names.index(), index.dump(2) + "\n");
+  formats::remove_other_model_files(directory, names, written);
+  files.push_back(directory / names.index());
   return files;
 }
 
@@ -110,7 +107,7 @@ std::vector<fs::path> write_model(const MergeOptions& options, const std::vector
   fs::path output = options.output;
   bool to_file = output.extension() == ".safetensors";
   if (options.max_shard_size.empty()) {
-    auto file = to_file ? output : output / "model.safetensors";
+    auto file = to_file ? output : output / formats::kSingleModelFile;
     if (file.has_parent_path()) fs::create_directories(file.parent_path());
     formats::write_safetensors(file, tensors, metadata);
     return {file};
@@ -125,7 +122,7 @@ std::vector<fs::path> write_model(const MergeOptions& options, const std::vector
 
 void remove_read(const MergeOptions& options, const std::vector<SafetensorsShard>& shards,
                  const std::vector<fs::path>& written) {
-  auto paths = std::vector<fs::path>{fs::path(options.checkpoint) / kIndexName};
+  auto paths = std::vector<fs::path>{fs::path(options.checkpoint) / formats::kModelIndexFile};
   for (const auto& shard : shards) paths.push_back(shard.path);
   for (const auto& path : paths) {
     std::error_code error;

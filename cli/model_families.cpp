@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace accelerate::cli {
 
@@ -13,7 +14,7 @@ namespace {
 /// The sizes of a configuration, checked as they are asked for.
 class Sizes {
  public:
-  Sizes(const nlohmann::json& config, const std::string& source) : config_(config), source_(source) {}
+  Sizes(const nlohmann::json& config, std::string source) : config_(config), source_(std::move(source)) {}
 
   uint64_t operator()(const std::string& key, std::optional<uint64_t> preset = std::nullopt) const {
     auto found = config_.find(key);
@@ -27,7 +28,19 @@ class Sizes {
     return found->get<uint64_t>();
   }
 
-  bool is_on(const std::string& key, bool preset) const { return config_.value(key, preset); }
+  /// How many layers, each of which becomes a few names.
+  uint64_t layers(const std::string& key) const {
+    const auto count = (*this)(key);
+    if (count > 100'000) fail(source_, ": ", key, " is ", count, "; no model has so many layers");
+    return count;
+  }
+
+  bool is_on(const std::string& key, bool preset) const {
+    auto found = config_.find(key);
+    if (found == config_.end() || found->is_null()) return preset;
+    if (!found->is_boolean()) fail(source_, ": ", key, " is ", found->dump(), "; it has to be true or false");
+    return found->get<bool>();
+  }
 
  private:
   const nlohmann::json& config_;
@@ -61,7 +74,7 @@ std::vector<ModelTensor> bert_tensors(const Sizes& size) {
   list.add_layer_norm("embeddings.LayerNorm", hidden);
   list.add("embeddings.position_ids", positions, 8);
   list.add("embeddings.token_type_ids", positions, 8);
-  for (uint64_t i = 0; i < size("num_hidden_layers"); ++i) {
+  for (uint64_t i = 0; i < size.layers("num_hidden_layers"); ++i) {
     auto layer = "encoder.layer." + std::to_string(i);
     for (auto part : {".attention.self.query", ".attention.self.key", ".attention.self.value"}) {
       list.add_linear(layer + part, hidden, hidden);
@@ -83,7 +96,7 @@ std::vector<ModelTensor> distilbert_tensors(const Sizes& size) {
   list.add("embeddings.position_embeddings.weight", positions * hidden);
   list.add_layer_norm("embeddings.LayerNorm", hidden);
   list.add("embeddings.position_ids", positions, 8);
-  for (uint64_t i = 0; i < size("n_layers"); ++i) {
+  for (uint64_t i = 0; i < size.layers("n_layers"); ++i) {
     auto layer = "transformer.layer." + std::to_string(i);
     for (auto part : {".attention.q_lin", ".attention.k_lin", ".attention.v_lin", ".attention.out_lin"}) {
       list.add_linear(layer + part, hidden, hidden);
@@ -101,7 +114,7 @@ std::vector<ModelTensor> gpt2_tensors(const Sizes& size) {
   TensorList list;
   list.add("wte.weight", size("vocab_size") * hidden);
   list.add("wpe.weight", positions * hidden);
-  for (uint64_t i = 0; i < size("n_layer"); ++i) {
+  for (uint64_t i = 0; i < size.layers("n_layer"); ++i) {
     auto block = "h." + std::to_string(i);
     list.add_layer_norm(block + ".ln_1", hidden);
     list.add_linear(block + ".attn.c_attn", hidden, 3 * hidden);
@@ -121,7 +134,7 @@ std::vector<ModelTensor> llama_tensors(const Sizes& size, bool qkv_bias, bool ou
   bool mlp_bias = size.is_on("mlp_bias", false);
   TensorList list;
   list.add("embed_tokens.weight", size("vocab_size") * hidden);
-  for (uint64_t i = 0; i < size("num_hidden_layers"); ++i) {
+  for (uint64_t i = 0; i < size.layers("num_hidden_layers"); ++i) {
     auto layer = "layers." + std::to_string(i);
     list.add_linear(layer + ".self_attn.q_proj", hidden, heads * head, qkv_bias);
     list.add_linear(layer + ".self_attn.k_proj", hidden, key_heads * head, qkv_bias);
@@ -175,24 +188,31 @@ const std::map<std::string, Family>& families() {
   return kAll;
 }
 
+std::string family_of(const nlohmann::json& config, const std::string& source) {
+  auto found = config.find("model_type");
+  if (found == config.end() || found->is_null()) return "";
+  if (!found->is_string()) fail(source, ": model_type is ", found->dump(), "; it has to be a word such as \"bert\"");
+  return found->get<std::string>();
+}
+
 }  // namespace
 
 ModelDescription describe_family(const nlohmann::json& config, const std::string& source) {
-  auto type = config.value("model_type", "");
+  auto type = family_of(config, source);
   auto found = families().find(type);
   if (found == families().end() || !found->second.tensors) {
-    std::string known;
+    std::vector<std::string> known;
     for (const auto& [name, family] : families()) {
-      if (family.tensors) known += (known.empty() ? "" : ", ") + name;
+      if (family.tensors) known.push_back(name);
     }
-    fail(source, ": model_type is '", type, "'; the sizes of ", known,
+    fail(source, ": model_type is '", type, "'; the sizes of ", listed(known),
          " are known from their configuration, those of others from their safetensors files");
   }
   return {found->second.tensors(Sizes(config, source)), found->second.blocks};
 }
 
-ModelBlocks blocks_of_family(const std::string& model_type) {
-  auto found = families().find(model_type);
+ModelBlocks blocks_of_family(const nlohmann::json& config, const std::string& source) {
+  auto found = families().find(family_of(config, source));
   return found == families().end() ? ModelBlocks{} : found->second.blocks;
 }
 

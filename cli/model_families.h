@@ -13,7 +13,7 @@ namespace accelerate::cli {
 /// for another model_type, and naming the key for a value that is missing or no number.
 ModelDescription describe_family(const nlohmann::json& config, const std::string& source);
 
-/// What stays together on a device in models of this model_type; nothing is said of an unknown one.
-ModelBlocks blocks_of_family(const std::string& model_type);
+/// What stays together on a device in models of this configuration; nothing is said of an unknown model_type.
+ModelBlocks blocks_of_family(const nlohmann::json& config, const std::string& source);
 
 }  // namespace accelerate::cli

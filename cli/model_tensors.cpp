@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/formats/model_file_names.h"
 #include "accelerate/formats/safetensors_shards.h"
 #include "cli/model_families.h"
 
@@ -42,7 +43,7 @@ std::vector<ModelTensor> tensors_of_files(const fs::path& path) {
 }
 
 bool has_weights(const fs::path& directory) {
-  return fs::exists(directory / "model.safetensors") || fs::exists(directory / "model.safetensors.index.json");
+  return fs::exists(directory / formats::kSingleModelFile) || fs::exists(directory / formats::kModelIndexFile);
 }
 
 /// The module of a tensor that is placed as a whole: the outermost block around it, or the module that holds it.
@@ -73,7 +74,7 @@ ModelDescription describe_model(const fs::path& path) {
   }
   ModelDescription model{.tensors = tensors_of_files(path), .blocks = {}};
   auto beside = (directory ? path : fs::absolute(path).parent_path()) / "config.json";
-  if (fs::exists(beside)) model.blocks = blocks_of_family(read_json(beside).value("model_type", ""));
+  if (fs::exists(beside)) model.blocks = blocks_of_family(read_json(beside), beside.string());
   return model;
 }
 

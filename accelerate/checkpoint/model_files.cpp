@@ -27,8 +27,7 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
   }
   tensors::SaveShardsOptions shards{.max_shard_bytes = parse_bytes(options.max_shard_size)};
   if (!options.safe_serialization) {
-    shards.name = "pytorch_model";
-    shards.extension = ".bin";
+    shards.names = {.name = "pytorch_model", .extension = ".bin"};
     shards.write = [](const tensors::TensorList& tensors, const std::string& file, const Append& append) {
       train::StateDict part;
       for (const auto& [name, tensor] : tensors) part.insert(name, tensor);

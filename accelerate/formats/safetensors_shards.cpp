@@ -6,6 +6,7 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
+#include "accelerate/formats/model_file_names.h"
 #include "accelerate/formats/shard_index.h"
 
 namespace accelerate::formats {
@@ -54,11 +55,10 @@ SafetensorsShard read_safetensors_header(const File& file) {
 std::vector<SafetensorsShard> open_safetensors_model(const fs::path& path) {
   if (!fs::exists(path)) fail(path.string(), ": no such file or directory");
   if (!fs::is_directory(path)) return {open_safetensors(path)};
-  if (fs::exists(path / "model.safetensors")) return {open_safetensors(path / "model.safetensors")};
-  auto index = path / "model.safetensors.index.json";
+  if (fs::exists(path / kSingleModelFile)) return {open_safetensors(path / kSingleModelFile)};
+  auto index = path / kModelIndexFile;
   if (!fs::exists(index)) {
-    fail(path.string(), ": has neither model.safetensors nor model.safetensors.index.json",
-         unreadable_formats_in(path));
+    fail(path.string(), ": has neither ", kSingleModelFile, " nor ", kModelIndexFile, unreadable_formats_in(path));
   }
   std::vector<SafetensorsShard> shards;
   for (const auto& indexed : shards_of_index(index, ".safetensors")) {

@@ -1,8 +1,6 @@
 #include "accelerate/tensors/save_shards.h"
 
-#include <cstdio>
 #include <deque>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -17,19 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string shard_name(const SaveShardsOptions& options, size_t index, size_t count) {
-  if (count == 1) return options.name + options.extension;
-  char place[32];
-  std::snprintf(place, sizeof(place), "-%05zu-of-%05zu", index + 1, count);
-  return options.name + place + options.extension;
-}
-
 std::string index_of(const std::vector<TensorList>& shards, const SaveShardsOptions& options) {
   nlohmann::json map;
   uint64_t num_parameters = 0, bytes = 0;
   for (size_t i = 0; i < shards.size(); ++i) {
     for (const auto& [name, tensor] : shards[i]) {
-      map[name] = shard_name(options, i, shards.size());
+      map[name] = options.names.file(i, shards.size());
       num_parameters += static_cast<uint64_t>(tensor.numel());
       bytes += tensor.nbytes();
     }
@@ -37,16 +28,6 @@ std::string index_of(const std::vector<TensorList>& shards, const SaveShardsOpti
   nlohmann::json metadata = {{"total_size", bytes}};
   if (options.count_parameters) metadata["total_parameters"] = num_parameters;
   return nlohmann::json{{"metadata", metadata}, {"weight_map", map}}.dump(2) + "\n";
-}
-
-void remove_others(const fs::path& directory, const SaveShardsOptions& options, const std::set<std::string>& written) {
-  const auto extension = std::regex_replace(options.extension, std::regex("\\."), "\\.");
-  const std::regex weights(options.name + "(-\\d{5}-of-\\d{5})?" + extension + "(\\.index\\.json)?");
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    auto name = entry.path().filename().string();
-    if (std::regex_match(name, weights) && !written.contains(name)) fs::remove(entry.path());
-  }
-  sync_directory(directory);  // a single file that came back after a crash would be preferred to shards
 }
 
 void append_shard(AtomicFile& file, const TensorList& shard, const std::string& name,
@@ -61,12 +42,12 @@ void append_shard(AtomicFile& file, const TensorList& shard, const std::string& 
 void save_shards(const TensorList& tensors, const fs::path& directory, const SaveShardsOptions& options) {
   const auto shards = formats::divide_into_shards(tensors, options.max_shard_bytes,
                                                   [](const auto& tensor) { return tensor.second.nbytes(); });
-  const auto index = options.name + options.extension + ".index.json";
+  const auto index = options.names.index();
   std::deque<AtomicFile> files;
   std::set<std::string> written;
   bool replaces = false;
   for (size_t i = 0; i < shards.size(); ++i) {
-    const auto name = shard_name(options, i, shards.size());
+    const auto name = options.names.file(i, shards.size());
     append_shard(files.emplace_back(directory / name), shards[i], name, options);
     replaces = replaces || fs::exists(directory / name);
     written.insert(name);
@@ -81,7 +62,7 @@ void save_shards(const TensorList& tensors, const fs::path& directory, const Sav
     write_file_atomically(directory / index, index_of(shards, options));
     written.insert(index);
   }
-  remove_others(directory, options, written);
+  formats::remove_other_model_files(directory, options.names, written);
 }
 
 }  // namespace accelerate::tensors

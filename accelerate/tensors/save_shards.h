@@ -8,20 +8,20 @@
 #include <string>
 
 #include "accelerate/base/append.h"
+#include "accelerate/formats/model_file_names.h"
 #include "accelerate/tensors/safetensors.h"
 
 namespace accelerate::tensors {
 
 struct SaveShardsOptions {
   uint64_t max_shard_bytes = 10'000'000'000;
-  std::string name = "model";  // files are called <name>-00001-of-00002<extension>, a single one <name><extension>
-  std::string extension = ".safetensors";
+  formats::ModelFileNames names = {};
   /// Appends the bytes of a file of this name; not given: as safetensors.
   std::function<void(const TensorList& tensors, const std::string& name, const Append& append)> write = {};
   bool count_parameters = false;  // the index tells their number too, as that of Transformers does
 };
 
-/// Writes the tensors into `directory`: one file, or several and <name><extension>.index.json. Files of an earlier and
+/// Writes the tensors into `directory`: one file, or several and their index. Files of an earlier and
 /// differently divided model that have such names go away when the new one is complete. An error or a crash before
 /// leaves the earlier model; or, where as many shards take the place of its own, none for a moment, but never a
 /// mixture. Throws Error naming the file that cannot be written.

@@ -127,6 +127,11 @@ TEST_CASE("memory is estimated, and weights are joined and cut, as Python does i
   for (const auto& folder : {joined, cut}) fs::copy(fs::path(one) / "config.json", fs::path(folder) / "config.json");
   run_python(kReadModels, directory.path());
 
+  accelerate_with({"merge-weights", one, cut, "--max_shard_size", "90KB"});
+  accelerate_with({"merge-weights", one, joined, "--max_shard_size", "60KB"});
+  CHECK_MESSAGE(contents(cut) == contents(one), "shards of another size take the place of the first");
+  CHECK_MESSAGE(!fs::exists(fs::path(joined) / "model.safetensors"), "a file from before would be preferred to shards");
+
   auto beside = accelerate_with({"merge-weights", shards, shards, "--max_shard_size", "60KB"});
   CHECK(beside.exit_code == 2);
   CHECK(beside.errors.find("name another directory") != std::string::npos);
@@ -158,6 +163,11 @@ TEST_CASE("the estimate is a table, or JSON with bytes") {
            {R"({"model_type": "perceiver"})", "model_type is 'perceiver'"},
            {R"({"model_type": "bert", "hidden_size": -1})", "hidden_size is -1; it has to be a whole number"},
            {R"({"model_type": "bert"})", "has no hidden_size"},
+           {R"({"model_type": null})", "model_type is ''"},
+           {R"({"model_type": 7})", "model_type is 7; it has to be a word"},
+           {R"({"model_type": "bert", "vocab_size": 8, "hidden_size": 8, "intermediate_size": 8,
+                "max_position_embeddings": 8, "num_hidden_layers": 900000000})",
+            "num_hidden_layers is 900000000; no model has so many layers"},
            {"[]", "this is not the configuration of a model"},
            {"{", "this is not JSON"}}) {
     CHECK_THROWS_WITH_AS(describe_model(directory.write("config.json", text)), doctest::Contains(message.c_str()),
