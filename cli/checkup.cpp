@@ -39,8 +39,11 @@ std::set<std::string> files_in_use(const fs::path& directory) {
       auto path = line.find(directory.string() + "/");
       if (path != std::string::npos) files.insert(line.substr(path));
     }
-    for (const auto& open : fs::directory_iterator(process.path() / "fd", error)) {
-      files.insert(fs::read_symlink(open, error).string());
+    // A process may end meanwhile, which only this form of the loop does not throw for.
+    fs::directory_iterator open(process.path() / "fd", error);
+    for (; !error && open != fs::directory_iterator(); open.increment(error)) {
+      std::error_code gone;
+      files.insert(fs::read_symlink(open->path(), gone).string());
     }
   }
   return files;
@@ -173,6 +176,14 @@ Finding check_host_name(const std::string& name) {
           "add it to /etc/hosts; for jobs on several machines give --main_process_ip as a number"};
 }
 
+Finding check_temporary_directory() {
+  std::error_code error;
+  const auto directory = fs::temp_directory_path(error);
+  if (!error) return check_left_over_jobs(directory);
+  return {"there is no directory " + environment_variable("TMPDIR").value_or("/tmp") + " for temporary files",
+          "make it, or set TMPDIR to another one"};
+}
+
 std::vector<Finding> check_machine() {
   return {check_versions(find_in_path("accelerate")),
           check_config_file(config::default_config_file()),
@@ -180,7 +191,7 @@ std::vector<Finding> check_machine() {
           check_threads(),
           check_shared_memory_size("/dev/shm"),
           check_stale_shared_memory("/dev/shm"),
-          check_left_over_jobs(fs::temp_directory_path()),
+          check_temporary_directory(),
           check_port(kUsualPort),
           check_open_files(),
           check_host_name(host_name())};

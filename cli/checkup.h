@@ -38,6 +38,9 @@ Finding check_stale_shared_memory(const std::filesystem::path& directory);
 /// Whether crashed jobs of this user have left reports behind.
 Finding check_left_over_jobs(const std::filesystem::path& directory);
 
+/// Whether there is a directory for temporary files, and what is left over in it.
+Finding check_temporary_directory();
+
 /// Whether another program listens on the port.
 Finding check_port(int port);
 

@@ -73,9 +73,12 @@ LaunchConfig with_usual_values(LaunchConfig config) {
   return config;
 }
 
-void save(const LaunchConfig& config, const fs::path& path) {
-  config::write_launch_config(config, path);
-  std::cout << "Configuration written to " << path.string() << "\n";
+/// Writes it with the values of --set, and says where.
+int save(LaunchConfig config, const ConfigOptions& options) {
+  for (const auto& assignment : options.assignments) config::assign_text(config, assignment);
+  config::write_launch_config(config, options.file());
+  std::cout << "Configuration written to " << options.file().string() << "\n";
+  return 0;
 }
 
 int write_default(const ConfigOptions& options) {
@@ -85,26 +88,18 @@ int write_default(const ConfigOptions& options) {
   }
   auto config = default_configuration();
   if (!options.mixed_precision.empty()) config.mixed_precision = options.mixed_precision;
-  for (const auto& assignment : options.assignments) config::assign_text(config, assignment);
-  save(config, options.file());
-  return 0;
+  return save(config, options);
 }
 
 int update(const ConfigOptions& options) {
   auto config = config::read_launch_config(options.file());
   for (const auto& change : config.upgrades) std::cout << change << "\n";
-  config = with_usual_values(config);
-  for (const auto& assignment : options.assignments) config::assign_text(config, assignment);
-  save(config, options.file());
-  return 0;
+  return save(with_usual_values(config), options);
 }
 
 int write_without_questions(const ConfigOptions& options) {
   bool there = fs::exists(options.file());
-  auto config = there ? config::read_launch_config(options.file()) : default_configuration();
-  for (const auto& assignment : options.assignments) config::assign_text(config, assignment);
-  save(config, options.file());
-  return 0;
+  return save(there ? config::read_launch_config(options.file()) : default_configuration(), options);
 }
 
 }  // namespace
@@ -124,8 +119,7 @@ int config_command(const std::vector<std::string>& arguments) {
   if (options.action == "update") return update(options);
   if (options.non_interactive || !options.assignments.empty()) return write_without_questions(options);
   ConsolePrompt prompt;
-  save(ask_configuration(prompt), options.file());
-  return 0;
+  return save(ask_configuration(prompt), options);
 }
 
 }  // namespace accelerate::cli

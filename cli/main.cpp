@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/error.h"
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
@@ -115,6 +116,13 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return arguments;
 }
 
+/// Runs the command, and has everything that it printed arrive.
+int run_to_the_end(const std::vector<std::string>& arguments) {
+  int exit_code = run(arguments);
+  if (!std::cout.flush()) fail("standard output cannot be written; is the disk full?");
+  return exit_code;
+}
+
 /// Says what went wrong, and after which command.
 int report(const std::exception& error, const std::vector<std::string>& arguments, int exit_code) {
   bool in_command = !arguments.empty() && find_command(arguments.front()) != nullptr;
@@ -130,7 +138,7 @@ int main(int argc, char** argv) {
   using namespace accelerate;
   auto arguments = cli::arguments_of(argc, argv);
   try {
-    return cli::run(arguments);
+    return cli::run_to_the_end(arguments);
   } catch (const cli::UsageError& error) {
     return cli::report(error, arguments, 2);
   } catch (const config::ConfigError& error) {

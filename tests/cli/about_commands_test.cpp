@@ -93,6 +93,8 @@ TEST_CASE("doctor finds what is wrong, and is content when nothing is") {
   CHECK(check_versions("").remedy == "");
   CHECK(check_versions("/bin/true").remedy.find("/bin/true") != std::string::npos);
   CHECK(check_shared_memory_size("/nowhere").remedy != "");
+  PatchEnvironment nowhere{{"TMPDIR", "/nowhere"}};
+  CHECK(check_temporary_directory().observation == "there is no directory /nowhere for temporary files");
 }
 
 TEST_CASE("doctor tells shared memory in use from what ended jobs left behind") {
@@ -180,6 +182,12 @@ TEST_CASE("the command reference has every command, and every flag of these") {
       CHECK_MESSAGE(documented, command, " ", entry.names.back());
     }
   }
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  auto full = run({"/bin/sh", "-c", std::string(ACCELERATE_COMMAND) + " config schema > /dev/full"});
+  CHECK(full.exit_code == 1);
+  CHECK(full.errors == "accelerate config: standard output cannot be written; is the disk full?\n");
 }
 
 TEST_CASE("a link called accelerate-config is accelerate config") {

@@ -64,7 +64,7 @@ TEST_CASE("Ctrl-C and other requests to stop end every rank at once") {
     auto start = std::chrono::steady_clock::now();
     program.send_signal(number);
     CHECK(program.wait(10s) == 128 + number);
-    CHECK(std::chrono::steady_clock::now() - start < 2s);
+    CHECK(std::chrono::steady_clock::now() - start < 5s);  // ranks have 30 s to end by themselves
     CHECK(program.errors().find("stopped by SIG") != std::string::npos);
     std::istringstream lines(program.output());
     std::string word;
