@@ -14,7 +14,7 @@
 namespace transformers {
 
 void Layer::initialize(const std::string& parameter, double range) {
-  auto& value = named_parameters(/*recurse=*/false)[parameter];
+  auto value = named_parameters(/*recurse=*/false)[parameter];
   at::NoGradGuard no_grad;
   if (parameter == "bias") {
     value.zero_();

@@ -55,7 +55,7 @@ class NormalizedText {
 /// One pass over a text from its first byte to its last, in which every character is kept, removed or replaced:
 ///
 ///   Rewrite rewrite(text);
-///   while (!rewrite.done()) rewrite.next() == 'a' ? rewrite.replace(1, "b") : rewrite.keep(1);
+///   while (!rewrite.done()) rewrite.rest()[0] == 'a' ? rewrite.replace(1, "b") : rewrite.keep(1);
 ///   rewrite.finish();
 class Rewrite {
  public:

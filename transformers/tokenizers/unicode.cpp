@@ -151,7 +151,6 @@ CharacterMap make_properties() {
   set({{kFirstVowel, kFirstVowel + kVowels - 1}, {kFirstTail + 1, kFirstTail + kTails - 1}}, kUnstable);
   set({{kFirstSyllable, kFirstSyllable + kSyllables - 1}}, kCanonical);
   for (const auto& [character, text] : read_texts(kCompatibleTexts)) properties[character] |= kCompatible;
-  for (const auto& [character, text] : read_lower_case()) properties[character] |= kHasLowerCase;
   return CharacterMap(properties);
 }
 

@@ -13,7 +13,7 @@
 
 namespace transformers::tokenizers {
 
-/// Bits that CharacterTable has for a character.
+/// Bits that CharacterMap has for a character.
 enum Property : uint16_t {
   kLetter = 1 << 0,  // \p{L} of regular expressions
   kNumber = 1 << 1,  // \p{N} of regular expressions
@@ -28,8 +28,7 @@ enum Property : uint16_t {
   kCanonical = 1 << 10,     // has a canonical decomposition
   kCompatible = 1 << 11,    // has a compatibility decomposition that differs from the canonical one
   kUnstable = 1 << 12,      // NFC may change it or join it with the character before
-  kHasLowerCase = 1 << 13,
-  kOddMark = 1 << 14,  // it, or a part of its decomposition, moves in NFD but is not removed by BertNormalizer
+  kOddMark = 1 << 13,       // it, or a part of its decomposition, moves in NFD but is not removed by BertNormalizer
 };
 
 /// A value for each character, in pages of which equal neighbours are stored once.
