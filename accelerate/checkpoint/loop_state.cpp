@@ -1,6 +1,7 @@
 #include "accelerate/checkpoint/loop_state.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include <ATen/ATen.h>
 
@@ -75,8 +76,10 @@ TorchValue waiting_gradients(const TrainingState& state) {
   if (state.gradient_state->sync_gradients) return models;
   for (const auto& model : state.models) {
     auto gradients = TorchValue::dict();
+    std::unordered_set<const c10::TensorImpl*> seen;  // a tied parameter has several names
     for (const auto& parameter : model->named_parameters()) {
-      if (parameter->grad().defined()) gradients.entries().emplace_back(parameter.key(), value_of(parameter->grad()));
+      if (!parameter->grad().defined() || !seen.insert(parameter->unsafeGetTensorImpl()).second) continue;
+      gradients.entries().emplace_back(parameter.key(), value_of(parameter->grad()));
     }
     models.items().push_back(std::move(gradients));
   }

@@ -47,8 +47,8 @@ class PooledAllocator final : public c10::Allocator {
 [[maybe_unused]] const bool installed = [] {
   const char* choice = std::getenv("ACCELERATE_TENSOR_MEMORY");
   if (choice && std::string_view(choice) == "system") return false;
-  static PooledAllocator allocator;
-  c10::SetCPUAllocator(&allocator, /*priority=*/1);
+  static auto* allocator = new PooledAllocator;  // never destroyed: threads may outlive static variables
+  c10::SetCPUAllocator(allocator, /*priority=*/1);
   pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
   // What is not a tensor stays in the heap between steps, too. To set one limit ends glibc's own adjusting of the
   // other, so that is set to where it would have ended: else every block above 128 KiB would be new pages.

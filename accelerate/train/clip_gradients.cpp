@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/tensors/foreach_groups.h"
 #include "accelerate/train/fused_kernels.h"
 
@@ -14,7 +15,7 @@ using Groups = std::vector<std::vector<at::Tensor>>;
 
 std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters) {
   std::vector<at::Tensor> gradients;
-  for (const auto& parameter : parameters) {
+  for (const auto& parameter : tensors::distinct_tensors(parameters)) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
   return gradients;
@@ -55,7 +56,7 @@ at::Tensor clip_grad_norm_of_shares_(const std::vector<at::Tensor>& parameters, 
   const comm::Group* group = nullptr;
   at::Tensor nothing;
   std::vector<at::Tensor> shares, others;
-  for (const auto& parameter : parameters) {
+  for (const auto& parameter : tensors::distinct_tensors(parameters)) {
     const auto& gradient = parameter.grad();
     if (!gradient.defined()) continue;
     const auto sharding =

@@ -11,6 +11,7 @@
 #include <torch/nn/pimpl.h>
 
 #include "accelerate/precision/autocast.h"
+#include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/tensors/nest.h"
 #include "accelerate/train/prepared_model.h"
 
@@ -47,7 +48,8 @@ class Model {
   void train(bool on = true) const { module_->train(on); }
   void eval() const { module_->eval(); }
   bool is_training() const { return module_->is_training(); }
-  std::vector<at::Tensor> parameters() const { return module_->parameters(); }
+  /// Each once, also a tied one.
+  std::vector<at::Tensor> parameters() const { return tensors::distinct_tensors(module_->parameters()); }
   auto named_parameters() const { return module_->named_parameters(); }
   std::vector<at::Tensor> buffers() const { return module_->buffers(); }
   auto named_buffers() const { return module_->named_buffers(); }

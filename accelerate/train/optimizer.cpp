@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/train/optimizer_sharding.h"
 #include "accelerate/train/optimizer_state.h"
 #include "accelerate/train/optimizer_state_dict.h"
@@ -17,6 +18,7 @@ Optimizer::Optimizer(torch::optim::Optimizer& optimizer, std::shared_ptr<Gradien
   shared_->scaler = std::move(scaler);
   shared_->strategy = choose_step_strategy(optimizer, options.fused);
   shared_->fused = options.fused;
+  for (auto& group : optimizer.param_groups()) group.params() = tensors::distinct_tensors(group.params());
   move_state_to_parameters(optimizer);
 }
 

@@ -2,6 +2,8 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "accelerate/tensors/distinct_tensors.h"
+
 namespace accelerate::train {
 
 void PreparedModel::before_forward() {
@@ -17,7 +19,7 @@ int64_t PreparedModel::count_step(bool ends) {
 }
 
 void PreparedModel::scale_gradients(double factor) {
-  for (const auto& parameter : module_->parameters()) {
+  for (const auto& parameter : tensors::distinct_tensors(module_->parameters())) {
     if (parameter.grad().defined()) parameter.grad().mul_(factor);
   }
 }

@@ -234,6 +234,31 @@ TEST_CASE("an incomplete last window is divided by its real length when asked") 
   CHECK(ends == std::vector<double>{2.5, 5.5});  // means of 1..4 and of 5, 6
 }
 
+TEST_CASE("a weight with two names is clipped, scaled and stepped once") {
+  struct Tied : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return (first * x + second * x).sum(); }
+    torch::Tensor first = register_parameter("first", torch::zeros({1}));
+    torch::Tensor second = register_parameter("second", first);
+  };
+  Accelerator accelerator({.gradient_accumulation_plugin = {.num_steps = 4, .scale_last_window = true}});
+  DataLoader batches(numbers(1, 2), {.batch_size = 1});
+  auto net = std::make_shared<Tied>();
+  torch::optim::SGD sgd(net->parameters(), 1.0);
+  auto [loader, model, optimizer] = accelerator.prepare(batches, net, sgd);
+  CHECK(model->parameters().size() == 1);
+  for (auto& batch : loader) {
+    auto accumulating = accelerator.accumulate(model);
+    accelerator.backward(model(batch));
+    if (accelerator.sync_gradients()) {
+      CHECK(net->first.grad().item<double>() == 3);  // twice the mean of 1 and 2
+      CHECK(accelerator.clip_grad_norm_(net->parameters(), 100).item<double>() == 3);
+    }
+    optimizer.step();
+    optimizer.zero_grad();
+  }
+  CHECK(net->first.item<double>() == -3);
+}
+
 TEST_CASE("an incomplete last window is scaled for the models of the scope only, and once for each") {
   Accelerator accelerator({.gradient_accumulation_plugin = {.num_steps = 4, .scale_last_window = true}});
   DataLoader batches(numbers(1, 2), {.batch_size = 1});

@@ -212,6 +212,26 @@ TEST_CASE("gradients that wait for the end of their window count in a job of ano
   }
 }
 
+TEST_CASE("the waiting gradient of a weight with two names is saved once") {
+  struct Tied : torch::nn::Module {
+    torch::Tensor forward(const torch::Tensor& x) { return (first * x + second * x).sum(); }
+    torch::Tensor first = register_parameter("first", torch::zeros({1}));
+    torch::Tensor second = register_parameter("second", first);
+  };
+  TemporaryDirectory directory;
+  Accelerator accelerator({.gradient_accumulation_steps = 2, .cpu = true});
+  auto net = std::make_shared<Tied>();
+  auto model = accelerator.prepare(net);
+  {
+    auto accumulating = accelerator.accumulate(model);
+    accelerator.backward(model(torch::ones({1})));
+  }
+  CHECK(net->first.grad().item<float>() == 1);
+  accelerator.save_state(directory.path() / "saved");
+  accelerator.load_state(directory.path() / "saved");
+  CHECK(net->first.grad().item<float>() == 1);
+}
+
 TEST_CASE("sparse gradients that wait for the end of their window are saved as well") {
   struct SparseRun {
     void step(int64_t row) {
