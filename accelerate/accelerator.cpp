@@ -7,6 +7,7 @@
 #include "accelerate/base/preemption.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/comm/first_of_machine.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/clip_gradients.h"
@@ -87,9 +88,8 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
   set_gradient_accumulation_steps(choose_accumulation_steps(options));
-  const bool on_each_node = project_configuration_.save_on_each_node;
   checkpointer_ = std::make_unique<checkpoint::Checkpointer>(
-      group(), /*leader=*/on_each_node ? process_index() - local_process_index() : 0);
+      group(), project_configuration_.save_on_each_node ? comm::first_of_machine(group(), local_process_index()) : 0);
   if (mixed_precision_ == precision::MixedPrecision::Fp16) {
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
   }
@@ -337,8 +337,12 @@ void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Te
   trackers_.log_histograms(list, step);
 }
 
-void Accelerator::save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node) const {
-  if (on_each_node ? !is_local_main_process() : !is_main_process()) return;
+bool Accelerator::writes_files() const {
+  return project_configuration_.save_on_each_node ? is_local_main_process() : is_main_process();
+}
+
+void Accelerator::save(const StateDict& tensors, const std::filesystem::path& path) const {
+  if (!writes_files()) return;
   tensors::TensorList list;
   for (const auto& item : tensors) list.emplace_back(item.key(), item.value());
   tensors::save_safetensors(list, path);

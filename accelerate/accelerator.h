@@ -228,15 +228,14 @@ class Accelerator : public comm::PartialState {
     return train::state_dict_of(*train::module_of(model));
   }
 
-  /// Writes tensors as a safetensors file, on the main process; with `on_each_node`, on one process of each machine.
-  void save(const StateDict& tensors, const std::filesystem::path& path, bool on_each_node = false) const;
+  /// Writes tensors as a safetensors file, on the main process; with save_on_each_node, on one process of each machine.
+  void save(const StateDict& tensors, const std::filesystem::path& path) const;
 
   /// Writes the weights of a model as safetensors into `directory`, divided into files of at most `max_shard_size`, on
   /// the main process; with save_on_each_node, on one process of each machine. load_checkpoint_in_model() reads them.
   template <train::ModuleLike T>
   void save_model(const T& model, const std::filesystem::path& directory, const SaveModelOptions& options = {}) const {
-    const bool here = project_configuration_.save_on_each_node ? is_local_main_process() : is_main_process();
-    if (here) checkpoint::save_model_files(get_state_dict(model), directory, options);
+    if (writes_files()) checkpoint::save_model_files(get_state_dict(model), directory, options);
   }
 
   // Checkpoints: see docs/how_to/resume.md
@@ -334,6 +333,7 @@ class Accelerator : public comm::PartialState {
                                                        bool evaluation_mode);
   std::shared_ptr<train::PreparedModel> keep(const std::shared_ptr<train::PreparedModel>& model);
   std::vector<std::shared_ptr<train::PreparedModel>> models_in_use() const;
+  bool writes_files() const;
   Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
   Optimizer register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer);
   Optimizer keep(const Optimizer& optimizer);
