@@ -18,7 +18,9 @@ bool wants_dispatch(const LoaderCore& loader, const PrepareOptions& options) {
   if (wanted.value_or(false) && !options.put_on_device) {
     fail("dispatch_batches needs put_on_device: what rank 0 sends arrives on the device");
   }
-  return wanted.value_or(options.put_on_device && loader.is_iterable());
+  // Who says which of how many processes this is shards by those numbers: there may be no rank 0 to dispatch.
+  const bool has_own_numbers = options.num_processes || options.process_index;
+  return wanted.value_or(options.put_on_device && loader.is_iterable() && !has_own_numbers);
 }
 
 }  // namespace

@@ -165,6 +165,13 @@ TEST_CASE("the remainder is the number of real samples in the last round") {
   CHECK(remainder(longer_than_it_is, 4, false, {.dispatch_batches = false}) == 6);
 }
 
+TEST_CASE("a process that says which of how many it is takes its share of a stream by itself") {
+  auto loader = [](int rank) { return prepare_data_loader(DataLoader(NumberStream{4}), as_rank(rank, 2)); };
+  auto first = loader(0), second = loader(1);
+  CHECK(walk(first) == Batches{{0}, {2}});
+  CHECK(walk(second) == Batches{{1}, {3}});
+}
+
 TEST_CASE("the remainder of a batch sampler with varying batches counts the samples of the last round") {
   struct Varying : BatchSamplerBase {
     data::BatchStream begin() override {
