@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/tracking/http.h"
 #include "accelerate/tracking/wall_time.h"
@@ -40,6 +42,9 @@ json metric_value(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
+
+/// With a sign in place of what is not UTF-8, such as a name from somewhere else.
+std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 /// The start of `text`, at most `size` bytes and not in the middle of a UTF-8 character.
 std::string shortened(const std::string& text, size_t size) {
@@ -76,37 +81,40 @@ HttpResponse MlflowTracker::send_to_server(const std::string& path, const std::s
                .timeout = options_.timeout});
 }
 
+void MlflowTracker::check(const HttpResponse& response, const std::string& path, const std::string& what) const {
+  if (response.status == 200) return;
+  fail(options_.tracking_uri, kApi, path, " answered ", response.status, what, ": ", shortened(response.body, 300));
+}
+
 std::string MlflowTracker::request(const std::string& path, const std::string& body) const {
   auto response = send_to_server(path, body);
-  if (response.status != 200) {
-    fail(options_.tracking_uri, kApi, path, " answered ", response.status, ": ", shortened(response.body, 300));
-  }
+  check(response, path);
   return response.body;
 }
 
 std::string MlflowTracker::find_or_create_experiment() const {
   auto found = send_to_server("experiments/get-by-name?experiment_name=" + url_escape(options_.experiment_name), "");
   if (found.status == 200) return json::parse(found.body).at("experiment").at("experiment_id");
-  auto created = request("experiments/create", json{{"name", options_.experiment_name}}.dump());
+  auto created = request("experiments/create", text_of(json{{"name", options_.experiment_name}}));
   return json::parse(created).at("experiment_id");
 }
 
 void MlflowTracker::start() {
   if (!options_.run_id.empty()) {
-    request("runs/update", json{{"run_id", options_.run_id}, {"status", "RUNNING"}}.dump());
+    request("runs/update", text_of(json{{"run_id", options_.run_id}, {"status", "RUNNING"}}));
     run_id_ = options_.run_id;
     return;
   }
   json run = {{"experiment_id", find_or_create_experiment()}, {"start_time", now_in_milliseconds()}};
   if (!options_.run_name.empty()) run["run_name"] = options_.run_name;
   for (const auto& [key, value] : options_.tags) run["tags"].push_back({{"key", key}, {"value", value}});
-  run_id_ = json::parse(request("runs/create", run.dump())).at("run").at("info").at("run_id");
+  run_id_ = json::parse(request("runs/create", text_of(run))).at("run").at("info").at("run_id");
 }
 
 void MlflowTracker::store_init_configuration(const Values& config) {
   auto params = json::array();
   auto send_params = [&] {
-    if (!params.empty()) request("runs/log-batch", json{{"run_id", run_id_}, {"params", params}}.dump());
+    if (!params.empty()) request("runs/log-batch", text_of(json{{"run_id", run_id_}, {"params", params}}));
     params.clear();
   };
   for (const auto& [name, value] : flatten(config)) {
@@ -141,15 +149,21 @@ void MlflowTracker::send_metrics() {
                          {"timestamp", metric->timestamp},
                          {"step", metric->step}});
     }
-    request("runs/log-batch", json{{"run_id", run_id_}, {"metrics", metrics}}.dump());
-    waiting_.erase(waiting_.begin(), end);
+    const auto response = send_to_server("runs/log-batch", text_of(json{{"run_id", run_id_}, {"metrics", metrics}}));
+    const bool is_refused = response.status >= 400 && response.status < 500 && response.status != 429;
+    std::set<std::string> names;
+    for (auto metric = waiting_.begin(); is_refused && metric != end; ++metric) names.insert(metric->key);
+    // What the server does not want now it will not want later, and everything else waits behind it.
+    if (response.status == 200 || is_refused) waiting_.erase(waiting_.begin(), end);
+    check(response, "runs/log-batch", is_refused ? " to the metrics " + listed(names) : "");
   }
   last_sent_ = std::chrono::steady_clock::now();
 }
 
 void MlflowTracker::finish() {
   send_metrics();
-  request("runs/update", json{{"run_id", run_id_}, {"status", "FINISHED"}, {"end_time", now_in_milliseconds()}}.dump());
+  request("runs/update",
+          text_of(json{{"run_id", run_id_}, {"status", "FINISHED"}, {"end_time", now_in_milliseconds()}}));
 }
 
 }  // namespace accelerate::tracking

@@ -48,6 +48,8 @@ class MlflowTracker : public Tracker {
   };
 
   HttpResponse send_to_server(const std::string& path, const std::string& body) const;
+  /// Throws Error for an answer that is not 200, naming `what` was sent.
+  void check(const HttpResponse& response, const std::string& path, const std::string& what = "") const;
   std::string request(const std::string& path, const std::string& body) const;
   std::string find_or_create_experiment() const;
   void send_metrics();

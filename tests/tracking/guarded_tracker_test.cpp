@@ -71,12 +71,12 @@ TEST_CASE("a tracker that failed is left in peace, and later told the configurat
   auto tracker = std::make_shared<Flaky>();
   tracker->broken = true;
   tests::captured_stderr([&] {
-    GuardedTracker guarded(tracker, true, milliseconds(200));
+    GuardedTracker guarded(tracker, true, milliseconds(2000));
     guarded.store_init_configuration({{"lr", 1}});
     for (int step = 0; step < 1000; ++step) guarded.log({}, step);
     CHECK(tracker->num_visits == 1);
     tracker->broken = false;
-    std::this_thread::sleep_for(milliseconds(250));
+    std::this_thread::sleep_for(milliseconds(2100));
     guarded.log({{"loss", 2}}, 1000);
   });
   CHECK(tracker->calls == Calls{"start", "config {\"lr\": 1}", "log {\"loss\": 2}"});

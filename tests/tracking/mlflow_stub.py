@@ -1,6 +1,6 @@
-"""Answers as an MLflow server does and notes what it was asked: mlflow_stub.py REQUESTS.jsonl [NUM_REFUSED].
+"""Answers as an MLflow server does and notes what it was asked: mlflow_stub.py REQUESTS.jsonl [NUM_REFUSED [STATUS]].
 
-Prints its port. The first NUM_REFUSED batches of metrics get the answer 500.
+Prints its port. The first NUM_REFUSED batches of metrics get the answer STATUS, 500 if not given.
 """
 
 import http.server
@@ -9,6 +9,7 @@ import sys
 
 requests = open(sys.argv[1], "w", buffering=1)
 num_refused = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+refusal = int(sys.argv[3]) if len(sys.argv) > 3 else 500
 
 ANSWERS = {
     "experiments/create": {"experiment_id": "7"},
@@ -38,7 +39,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.note(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         if path == "runs/log-batch" and num_refused > 0:
             num_refused -= 1
-            self.answer(500, {"error_code": "INTERNAL_ERROR"})
+            self.answer(refusal, {"error_code": "REFUSED"})
         else:
             self.answer(200, ANSWERS[path])
 

@@ -25,9 +25,11 @@ namespace {
 /// A server on this machine that answers like MLflow's.
 class Stub {
  public:
-  explicit Stub(int num_refused = 0)
+  /// The first `num_refused` batches of metrics are answered with `status`.
+  explicit Stub(int num_refused = 0, int status = 500)
       : program_({"python3", ACCELERATE_SOURCE_DIR "/tests/tracking/mlflow_stub.py",
-                  (directory_.path() / "requests.jsonl").string(), std::to_string(num_refused)}) {
+                  (directory_.path() / "requests.jsonl").string(), std::to_string(num_refused),
+                  std::to_string(status)}) {
     REQUIRE_MESSAGE(program_.writes("ready"), program_.errors());
     std::istringstream words(program_.output());
     std::string port;
@@ -117,6 +119,17 @@ TEST_CASE("metrics that the server refused are sent again") {
   CHECK_THROWS_WITH_AS(tracker.log({{"loss", 1}}, 0), doctest::Contains("runs/log-batch answered 500"), Error);
   tracker.log({{"loss", 2}}, 1);
   CHECK(server.bodies("runs/log-batch").back()["metrics"].size() == 2);
+}
+
+TEST_CASE("metrics that the server will never take are named, and do not stand in the way of others") {
+  Stub server(/*num_refused=*/1, /*status=*/400);
+  MlflowTracker tracker("project", {.tracking_uri = server.uri(), .send_interval = milliseconds(0)});
+  tracker.start();
+  CHECK_THROWS_WITH_AS(tracker.log({{"loss@1", 1}}, 0), doctest::Contains("answered 400 to the metrics loss@1"), Error);
+  tracker.log({{"not \xff UTF-8", 2}}, 1);
+  const auto metrics = server.bodies("runs/log-batch").back()["metrics"];
+  REQUIRE(metrics.size() == 1);
+  CHECK(metrics[0]["key"] == "not \xEF\xBF\xBD UTF-8");
 }
 
 TEST_CASE("a run named in the environment goes on, and the environment says who asks") {
