@@ -1,13 +1,14 @@
 // The image example gone on with from a checkpoint that Python's Accelerate has saved: weights, the state of AdamW and
 // the random numbers are Python's, and so are the numbers that come out. Look for `load_state`.
 //
-//   build/bin/accelerate launch --num_processes 2 examples/by_feature/resume_from_python.py --output_dir python_run
-//   build/bin/accelerate launch --num_processes 2 build/bin/resume_from_python --quick --resume_from_checkpoint
-//   python_run
+//   build/bin/accelerate launch --num_processes 2 examples/by_feature/resume_from_python.py --output_dir run
+//   build/bin/accelerate launch --num_processes 2 build/bin/resume_from_python --quick --resume_from_checkpoint run
 //
 // Expect a higher accuracy than the first prints: it has trained for one epoch, and this one for another.
 
 #include <accelerate/accelerate.h>
+
+#include <iostream>
 
 #include "examples/support/fashion_mnist.h"
 
@@ -17,6 +18,10 @@ int main(int argc, char** argv) {
   CheckpointArguments checkpoints;
   auto arguments =
       parse_arguments(argc, argv, "The image example gone on with from Python's checkpoint.", &checkpoints);
+  if (checkpoints.resume_from_checkpoint.empty()) {
+    std::cerr << "give --resume_from_checkpoint the directory that resume_from_python.py has made\n";
+    return 2;
+  }
   // Python's AdamW is not fused unless one asks for it; with the same arithmetic its run goes on to the bit.
   accelerate::Accelerator accelerator({.fused_optimizers = false});
   accelerate::set_seed(arguments.seed);

@@ -68,7 +68,7 @@ Arguments parse_arguments(int argc, char** argv, const std::string& description,
     app.add_option("--output_dir", checkpoints->output_dir, "Where checkpoints are saved")->capture_default_str();
     app.add_option("--checkpointing_steps", checkpoints->checkpointing_steps,
                    "Save every so many steps, or every 'epoch'")
-        ->check(CLI::PositiveNumber | CLI::IsMember({"epoch"}));
+        ->check(CLI::Range(1, 1'000'000'000) | CLI::IsMember({"epoch"}));
     app.add_option("--resume_from_checkpoint", checkpoints->resume_from_checkpoint, "The directory to go on from");
   }
   try {
