@@ -34,7 +34,7 @@ phase set-up make --no-print-directory setup-oracle setup-assets
 if [[ ${#selection[@]} == 0 ]]; then phase long-tests tools/setup.sh slurm browser; fi
 phase configure make --no-print-directory configure
 phase build make --no-print-directory compile
-if [[ ${#selection[@]} == 0 ]]; then phase notebook make --no-print-directory notebook-build; fi
+phase notebook make --no-print-directory notebook-build
 status=0
 phase tests run_ctest "${selection[@]}" || status=$?
 printf '\nThe phases took\n%s' "$minutes"
