@@ -46,13 +46,22 @@ class Kernel:
         self.client.stop_channels()
         self.manager.shutdown_kernel()
 
-    def run(self, code, interrupt_after=None, answers=()):
+    def run(self, code, interrupt_after=None, interrupt_at=None, answers=()):
+        """Runs a cell. It is interrupted when seconds have passed, or when it prints a text."""
         outcome, answers = Outcome(), list(answers)
         timer = threading.Timer(interrupt_after or 0, self.manager.interrupt_kernel)
         if interrupt_after:
             timer.start()
+
+        def take(message):
+            nonlocal interrupt_at
+            outcome.take(message)
+            if interrupt_at and interrupt_at in outcome.stdout:
+                interrupt_at = None
+                self.manager.interrupt_kernel()
+
         reply = self.client.execute_interactive(
-            code, output_hook=outcome.take, timeout=180, allow_stdin=bool(answers),
+            code, output_hook=take, timeout=600, allow_stdin=bool(answers),
             stdin_hook=lambda message: self.client.input(answers.pop(0)))
         outcome.status = reply["content"]["status"]
         return outcome
