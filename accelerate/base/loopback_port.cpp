@@ -13,7 +13,7 @@ namespace accelerate {
 namespace {
 
 constexpr const char* kRemedy =
-    "; stop the program that holds it, or choose another with MASTER_PORT, or with --main_process_port, where 0 "
+    "; stop the program that holds it, or choose another with MASTER_PORT, --main_process_port or use_port, where 0 "
     "is any that is free";
 
 }  // namespace

@@ -65,9 +65,13 @@ void check(const NotebookLauncherOptions& options) {
     fail("notebook_launcher: node_rank is ", options.node_rank, " and num_nodes is ", options.num_nodes,
          "; nodes count from 0 to num_nodes - 1");
   }
-  if (options.num_nodes > 1 && !(options.num_processes && options.use_port)) {
+  if (options.num_nodes > 1 && !(options.num_processes && options.use_port.value_or(0) != 0)) {
     fail("notebook_launcher: on ", options.num_nodes,
          " nodes num_processes (of each) and use_port have to be given, the same on all of them");
+  }
+  int port = options.use_port.value_or(0);
+  if (port < 0 || port > 65535) {
+    fail("notebook_launcher: use_port is ", port, "; it can be 1 to 65535, or 0 on one node for any that is free");
   }
   if (options.max_restarts < 0) {
     fail("notebook_launcher: max_restarts is ", options.max_restarts, "; it has to be at least 0");

@@ -240,6 +240,31 @@ TEST_CASE("without a number there is one process per core, and that is said") {
   CHECK_MESSAGE(said.ends_with(" on the CPU, one per core\n"), said);
 }
 
+TEST_CASE("a device that libtorch does not know is not used, and that is said") {
+  PartialState::reset();
+  PatchEnvironment patch{{"TPU_NAME", "local"}, {"ACCELERATE_USE_CPU", std::nullopt}, {"CUDA_VISIBLE_DEVICES", ""}};
+  auto said = tests::captured_stderr([] { notebook_launcher([] {}, {.num_processes = 1}); });
+  CHECK(
+      said ==
+      "notebook_launcher: 1 process on the CPU; the TPU of this machine is not used: libtorch has no kernels for it\n");
+  PatchEnvironment on_cpu{{"ACCELERATE_USE_CPU", "1"}};
+  CHECK(tests::captured_stderr([] { notebook_launcher([] {}, {.num_processes = 1}); }) == "");
+}
+
+TEST_CASE("ranks meet at the port that was chosen; one that is held is an error") {
+  PartialState::reset();
+  int port = free_port();
+  auto ports = notebook_launcher([] { return sum_of_ranks() == 1 ? environment_variable("MASTER_PORT").value() : ""; },
+                                 {.num_processes = 2, .use_port = port});
+  CHECK(ports == std::vector<std::string>{std::to_string(port), std::to_string(port)});
+  LoopbackPort held;
+  held.listen();
+  CHECK(failure_of([&] { notebook_launcher([] {}, {.num_processes = 2, .use_port = held.number()}); }) ==
+        "port " + std::to_string(held.number()) +
+            " of 127.0.0.1 cannot be used: Address already in use; stop the program that holds it, or choose another "
+            "with MASTER_PORT, --main_process_port or use_port, where 0 is any that is free");
+}
+
 TEST_CASE("precision and variables reach the ranks, and not this process") {
   PartialState::reset();
   PatchEnvironment patch{{"ACCELERATE_MIXED_PRECISION", std::nullopt}};
@@ -373,5 +398,11 @@ TEST_CASE("options that cannot be meant are refused") {
   CHECK(refusal({.num_processes = 2, .node_rank = 1}).find("node_rank is 1") != std::string::npos);
   CHECK(refusal({.num_processes = 2, .num_nodes = 0}).find("num_nodes is 0") != std::string::npos);
   CHECK(refusal({.num_processes = 2, .num_nodes = 2}).find("use_port") != std::string::npos);
+  CHECK(refusal({.num_processes = 2, .use_port = 0, .num_nodes = 2}).find("use_port") != std::string::npos);
+  for (int port : {-1, 65536}) {
+    CHECK(refusal({.num_processes = 2, .use_port = port}) ==
+          "notebook_launcher: use_port is " + std::to_string(port) +
+              "; it can be 1 to 65535, or 0 on one node for any that is free");
+  }
   CHECK(refusal({.num_processes = 2, .max_restarts = -1}).find("max_restarts is -1") != std::string::npos);
 }
