@@ -7,11 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "accelerate/base/environment.h"
+#include "accelerate/base/error.h"
+#include "accelerate/base/user_directories.h"
 #include "accelerate/launch/build_recipe.h"
 #include "accelerate/launch/capture.h"
 #include "accelerate/launch/installation.h"
 #include "cli/command_line.h"
+#include "cli/machine.h"
 #include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
@@ -27,12 +29,19 @@ constexpr const char* kHeader = "notebook/prelude.h";
 
 /// Where Jupyter looks for the kernels of this user.
 fs::path user_data() {
-  if (auto chosen = environment_variable("JUPYTER_DATA_DIR")) return *chosen;
-  if (auto data = environment_variable("XDG_DATA_HOME")) return fs::path(*data) / "jupyter";
-  auto home = environment_variable("HOME");
-  if (!home)
-    throw UsageError("HOME is not set, so that there is no place for kernels of this user; name one with --prefix");
-  return fs::path(*home) / ".local/share/jupyter";
+  auto chosen = environment_directory("JUPYTER_DATA_DIR");
+  return chosen ? *chosen : data_home() / "jupyter";
+}
+
+/// What to do where the Jupyter that the kernel is for is not there; else nothing.
+std::string hint_at_jupyter(const std::string& prefix) {
+  if (prefix.empty()) {
+    return find_in_path("jupyter").empty() ? "There is no jupyter in PATH; pip install jupyterlab brings it" : "";
+  }
+  if (fs::exists(fs::path(prefix) / "bin/jupyter")) return {};
+  return "There is no jupyter in " + prefix +
+         "/bin; pip install jupyterlab brings it there, and one from elsewhere finds " +
+         "the kernel with JUPYTER_PATH=" + fs::absolute(prefix).string() + "/share/jupyter";
 }
 
 /// The flags that cells and precompiled headers share. Optimization is left out: cells should start at once, and what
@@ -123,6 +132,7 @@ int notebook_command(const Words& arguments) {
     std::ofstream(directory / "kernel.json") << content.dump(1) << "\n";
   }
   std::cout << "Installed the kernel " << kKernelName << " in " << directory.string() << std::endl;
+  if (auto hint = hint_at_jupyter(prefix); !hint.empty()) std::cout << hint << std::endl;
   return 0;
 }
 

@@ -27,6 +27,11 @@ fs::path cache_home() {
   return cache ? *cache : home_directory() / ".cache";
 }
 
+fs::path data_home() {
+  auto data = environment_directory("XDG_DATA_HOME");
+  return data ? *data : home_directory() / ".local/share";
+}
+
 fs::path huggingface_home() {
   auto home = environment_directory("HF_HOME");
   return home ? *home : cache_home() / "huggingface";

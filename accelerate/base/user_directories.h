@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a user's files lie: the home directory, caches, and what Hugging Face's programs keep there.
+// Where a user's files lie: the home directory, data, caches, and what Hugging Face's programs keep there.
 
 #include <filesystem>
 #include <optional>
@@ -16,6 +16,9 @@ std::filesystem::path home_directory();
 
 /// XDG_CACHE_HOME, else ~/.cache.
 std::filesystem::path cache_home();
+
+/// XDG_DATA_HOME, else ~/.local/share.
+std::filesystem::path data_home();
 
 /// HF_HOME, else huggingface in cache_home().
 std::filesystem::path huggingface_home();

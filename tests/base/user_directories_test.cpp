@@ -11,6 +11,10 @@ TEST_CASE("directories of a user follow the variables, of which empty ones do no
   CHECK(cache_home() == "/users/ada/.cache");
   CHECK(huggingface_home() == "/users/ada/.cache/huggingface");
   CHECK(environment_directory("XDG_CACHE_HOME") == std::nullopt);
+  for (auto [value, directory] : {std::pair("", "/users/ada/.local/share"), {"~/data", "/users/ada/data"}}) {
+    PatchEnvironment with_data{{"XDG_DATA_HOME", value}};
+    CHECK(data_home() == directory);
+  }
 
   PatchEnvironment with_cache{{"XDG_CACHE_HOME", "/cache"}};
   CHECK(huggingface_home() == "/cache/huggingface");

@@ -62,6 +62,21 @@ case $way in
       echo "short form: 'make test-full' also compiles a C++ file with the installed command"
     fi
     ;;
+  notebook)
+    # The kernel of the installed library, as Jupyter finds it in an environment, computes with the library's headers.
+    moved=$(cat "$area/moved_to")
+    outside_of_clone "$moved/libexec/accelerate/accelerate-cells" "$moved/libexec/accelerate/accelerate-kernel"
+    "$moved/bin/accelerate" notebook install --prefix "$work/env"
+    export JUPYTER_PATH=$work/env/share/jupyter JUPYTER_PLATFORM_DIRS=1 PYTHONPATH=$clone/tests/notebook
+    "$clone/.venv/bin/python" - <<'END'
+from kernel_client import Kernel
+
+with Kernel() as kernel:
+    outcome = kernel.run("accelerate::notebook_launcher([] { return accelerate::PartialState().process_index(); }, "
+                         "{.num_processes = 2})")
+assert outcome.result == {"text/plain": "{0, 1}"}, outcome.error + outcome.traceback
+END
+    ;;
   find_package)
     moved=$(cat "$area/moved_to")
     build_consumer -DCMAKE_PREFIX_PATH="$moved"
