@@ -1,9 +1,10 @@
 """Measures the C++ kernel for Jupyter beside the stock clang-repl, and its launches beside Python's notebook_launcher.
 
-    notebook.py [--launches N]
+    notebook.py [--launches N] [--cppyy PYTHON]
 
 Prints the seconds and the CPU seconds of each cell, the memory at the end, and how long two ranks take from the call of
-notebook_launcher to the end of their first step. `make notebook-bench` builds and installs what it needs first.
+notebook_launcher to the end of their first step. `make notebook-bench` builds and installs what it needs first. cppyy, parts
+of which pip compiles for some minutes, is measured too when a Python is named that has it.
 """
 
 import argparse
@@ -92,15 +93,49 @@ class OurKernel:
         self.run("1;")
 
 
+def compiler_flags():
+    """Those of the kernel's cells, and the directory of torch among them."""
+    command = json.loads((KERNELS / "kernels" / KERNEL / "kernel.json").read_text())["argv"]
+    flags = command[3 : command.index("-include-pch")]
+    return flags, next(pathlib.Path(flag).parent for flag in flags if flag.endswith("/torch/include"))
+
+
+class Cppyy:
+    """Python's cppyy, whose interpreter is Cling, with libtorch loaded and its header included by the first cell."""
+
+    name = "cppyy"
+    python = None
+
+    def __enter__(self):
+        flags, torch = compiler_flags()
+        includes = [directory for word, directory in zip(flags, flags[1:]) if word == "-isystem"]
+        program = [self.python, ROOT / "benchmarks/python/cppyy_cells.py", torch, *includes]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=os.environ | {"STDCXX": "20"})
+        self.pid = self.process.pid
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def run(self, code):
+        self.process.stdin.write(json.dumps(code) + "\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != "done\n":
+            sys.exit(f"cppyy ended in: {code}")
+
+    def start(self):
+        self.run("#include <torch/torch.h>")
+
+
 class ClangRepl:
     """The interpreter as Debian's clang-19 has it, with libtorch loaded and its header included by the first cell."""
 
     name = "clang-repl-19"
 
     def __enter__(self):
-        command = json.loads((KERNELS / "kernels" / KERNEL / "kernel.json").read_text())["argv"]
-        flags = command[3 : command.index("-include-pch")]
-        torch = next(pathlib.Path(flag).parent for flag in flags if flag.endswith("/torch/include"))
+        flags, torch = compiler_flags()
         preloaded = " ".join(str(torch / "lib" / name) for name in ("libc10.so", "libtorch_cpu.so", "libtorch.so"))
         self.process = subprocess.Popen(["clang-repl-19", *(f"-Xcc={flag}" for flag in flags)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, env=os.environ | {"LD_PRELOAD": preloaded})
@@ -155,9 +190,12 @@ def python_launches(count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launches", type=int, default=5)
+    parser.add_argument("--cppyy", metavar="PYTHON", help="a Python that has cppyy")
     arguments = parser.parse_args()
 
-    measured = {session.name: measure(session) for session in (OurKernel, ClangRepl)}
+    Cppyy.python = arguments.cppyy
+    sessions = (OurKernel, ClangRepl, *([Cppyy] if arguments.cppyy else []))
+    measured = {session.name: measure(session) for session in sessions}
     print(f"{'seconds (CPU seconds)':<26}" + "".join(f"{name:>20}" for name in measured))
     for cell in ("start", *CELLS):
         columns = (f"{wall:.2f} ({cpu:.2f})" for wall, cpu in (times[cell] for times, _ in measured.values()))
