@@ -28,6 +28,7 @@ void run_shell(const std::string& command) {
   pid_t shell = fork();
   if (shell == 0) {
     signal(SIGINT, SIG_DFL);
+    signal(SIGPIPE, SIG_DFL);  // the kernel ignores it, and so does this process
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     _exit(127);
   }

@@ -239,6 +239,10 @@ class Commands(KernelTest):
     def test_shell(self):
         self.assertEqual(self.run_cell("!echo hello").stdout, "hello\n")
 
+    def test_a_command_whose_output_nobody_reads_any_more_ends_silently(self):
+        outcome = self.run_cell("!yes | head -1")
+        self.assertEqual((outcome.stdout, outcome.stderr), ("y\n", ""))
+
     def test_code_goes_on_after_a_command(self):
         loop = "for (int i = 0; i < 2; ++i) std::cout << i << std::endl;\n"
         self.assertEqual(self.run_cell(loop + "!echo between\n" + loop).stdout, "0\n1\nbetween\n0\n1\n")
