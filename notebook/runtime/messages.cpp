@@ -1,11 +1,11 @@
 #include "notebook/runtime/messages.h"
 
-#include <cstdio>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "notebook/protocol/frames.h"
+#include "notebook/runtime/flush_output.h"
 
 namespace accelerate::notebook {
 
@@ -16,9 +16,7 @@ namespace {
 int notebook_pipe = -1;
 
 void send(const nlohmann::json& message) {
-  // What was printed before has to appear before.
-  std::cout.flush();
-  std::fflush(nullptr);
+  flush_output();
   if (notebook_pipe < 0) {
     std::cout << message["data"].value("text/plain", "") << std::endl;
     return;

@@ -8,12 +8,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "notebook/protocol/frames.h"
+#include "notebook/runtime/flush_output.h"
 #include "notebook/runtime/messages.h"
 #include "notebook/worker/interpreter.h"
 #include "notebook/worker/interrupts.h"
@@ -50,9 +50,7 @@ class Worker {
  private:
   json execute(const json& request) {
     auto answer = run_cell(interpreter_, request["code"], request["number"]);
-    std::cout.flush();
-    std::cerr.flush();
-    std::fflush(nullptr);
+    flush_output();
     return answer;
   }
 

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "notebook/cells/cell_parts.h"
+#include "notebook/runtime/flush_output.h"
 #include "notebook/runtime/messages.h"
 #include "notebook/runtime/timing.h"
 #include "notebook/runtime/type_text.h"
@@ -25,6 +26,7 @@ namespace {
 using nlohmann::json;
 
 void run_shell(const std::string& command) {
+  flush_output();
   pid_t shell = fork();
   if (shell == 0) {
     signal(SIGINT, SIG_DFL);

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <streambuf>
 
+#include "notebook/runtime/flush_output.h"
+
 namespace accelerate::notebook {
 
 namespace {
@@ -25,8 +27,7 @@ class Input : public std::streambuf {
 
  protected:
   int_type underflow() override {
-    std::cout.flush();
-    std::fflush(nullptr);
+    flush_output();
     auto line = ask_();
     if (!line) return traits_type::eof();
     line_ = *line + "\n";

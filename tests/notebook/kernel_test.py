@@ -239,6 +239,9 @@ class Commands(KernelTest):
     def test_shell(self):
         self.assertEqual(self.run_cell("!echo hello").stdout, "hello\n")
 
+    def test_what_was_printed_before_a_command_appears_before_its_output(self):
+        self.assertEqual(self.run_cell('std::cout << "a"; printf("b");\n!echo c').stdout, "abc\n")
+
     def test_a_command_whose_output_nobody_reads_any_more_ends_silently(self):
         outcome = self.run_cell("!yes | head -1")
         self.assertEqual((outcome.stdout, outcome.stderr), ("y\n", ""))
