@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include <ATen/ATen.h>
+#include <c10/core/Scalar.h>
 #include <c10/core/ScalarType.h>
+#include <c10/util/ArrayRef.h>
 
 namespace accelerate::notebook {
 
@@ -17,45 +19,43 @@ namespace {
 constexpr int64_t kMostValues = 1000;
 constexpr int64_t kEdge = 3;
 
-/// How the numbers of one tensor are written, so that they are equally wide.
-class NumberFormat {
- public:
-  explicit NumberFormat(const std::vector<double>& values, bool whole, bool logical) : logical_(logical) {
-    double largest = 0, smallest = INFINITY;
-    bool all_whole = true;
-    for (double value : values) {
-      if (!std::isfinite(value)) continue;
-      largest = std::max(largest, std::abs(value));
-      if (value != 0) smallest = std::min(smallest, std::abs(value));
-      all_whole &= value == std::floor(value);
-    }
-    if (whole) {
-      format_ = "%.0f";
-    } else if (largest >= 1e5 || (smallest < 1e-4 && smallest > 0)) {
-      format_ = "%.4e";
-    } else {
-      format_ = all_whole ? "%.0f." : "%.4f";
-    }
-    for (double value : values) width_ = std::max(width_, unpadded(value).size());
+/// How the decimal numbers of one tensor are written: all in the same way.
+const char* decimal_format(const std::vector<at::Scalar>& numbers) {
+  double largest = 0, smallest = INFINITY;
+  bool all_whole = true;
+  for (const auto& number : numbers) {
+    auto value = number.toDouble();
+    if (!std::isfinite(value)) continue;
+    largest = std::max(largest, std::abs(value));
+    if (value != 0) smallest = std::min(smallest, std::abs(value));
+    all_whole &= value == std::floor(value);
   }
+  if (largest >= 1e5 || smallest < 1e-4) return "%.4e";
+  return all_whole ? "%.0f." : "%.4f";
+}
 
-  std::string text(double value) const {
-    auto number = unpadded(value);
-    return std::string(width_ - number.size(), ' ') + number;
+std::string element_text(const at::Scalar& element, const char* decimal_format) {
+  if (element.isBoolean()) return element.toBool() ? "true" : "false";
+  if (element.isUnsigned()) return std::to_string(element.toUInt64());
+  if (element.isIntegral(/*includeBool=*/false)) return std::to_string(element.toLong());
+  char text[64];
+  auto value = element.toDouble();
+  std::snprintf(text, sizeof(text), std::isfinite(value) ? decimal_format : "%g", value);
+  return text;
+}
+
+/// The elements as texts of the same width.
+std::vector<std::string> element_texts(const std::vector<at::Scalar>& elements) {
+  const auto* format = decimal_format(elements);
+  std::vector<std::string> texts;
+  size_t width = 0;
+  for (const auto& element : elements) {
+    texts.push_back(element_text(element, format));
+    width = std::max(width, texts.back().size());
   }
-
- private:
-  std::string unpadded(double value) const {
-    if (logical_) return value != 0 ? "true" : "false";
-    char text[64];
-    std::snprintf(text, sizeof(text), std::isfinite(value) ? format_ : "%g", value);
-    return text;
-  }
-
-  const char* format_ = "%g";
-  bool logical_;
-  size_t width_ = 0;
-};
+  for (auto& text : texts) text.insert(0, width - text.size(), ' ');
+  return texts;
+}
 
 /// The indices of a dimension that are shown; -1 stands for those left out.
 std::vector<int64_t> shown_indices(int64_t size, bool shorten) {
@@ -70,28 +70,31 @@ std::vector<int64_t> shown_indices(int64_t size, bool shorten) {
   return indices;
 }
 
-void visit(const at::Tensor& tensor, bool shorten, const std::function<void(const at::Tensor&)>& scalar) {
-  if (tensor.dim() == 0) return scalar(tensor);
+/// Adds the elements that are shown, in their order. The others are not looked at: a large tensor is neither copied nor
+/// converted.
+void add_shown(const at::Tensor& tensor, bool shorten, std::vector<at::Scalar>& elements) {
+  if (tensor.dim() == 0) return elements.push_back(tensor.item());
   for (auto index : shown_indices(tensor.size(0), shorten)) {
-    if (index >= 0) visit(tensor[index], shorten, scalar);
+    if (index >= 0) add_shown(tensor[index], shorten, elements);
   }
 }
 
-void write(std::ostringstream& out, const at::Tensor& tensor, bool shorten, const NumberFormat& format, int indent) {
-  if (tensor.dim() == 0) {
-    out << format.text(tensor.item<double>());
+/// Writes brackets around the texts of the elements that are shown, of which `next` is the first.
+void write(std::ostringstream& out, at::IntArrayRef sizes, bool shorten, const std::string*& next, size_t indent) {
+  if (sizes.empty()) {
+    out << *next++;
     return;
   }
   out << "[";
   bool first = true;
-  for (auto index : shown_indices(tensor.size(0), shorten)) {
-    if (!first && tensor.dim() == 1) out << ", ";
-    if (!first && tensor.dim() > 1) out << ",\n" << std::string(static_cast<size_t>(indent) + 1, ' ');
+  for (auto index : shown_indices(sizes.front(), shorten)) {
+    if (!first && sizes.size() == 1) out << ", ";
+    if (!first && sizes.size() > 1) out << ",\n" << std::string(indent + 1, ' ');
     first = false;
     if (index < 0) {
       out << "...";
     } else {
-      write(out, tensor[index], shorten, format, indent + 1);
+      write(out, sizes.slice(1), shorten, next, indent + 1);
     }
   }
   out << "]";
@@ -112,14 +115,13 @@ std::string tensor_text(const at::Tensor& tensor) {
   }
   if (tensor.numel() == 0) return out.str();
 
-  auto type = tensor.scalar_type();
   bool shorten = tensor.numel() > kMostValues;
-  auto values = tensor.detach().cpu().to(at::kDouble);
-  std::vector<double> shown;
-  visit(values, shorten, [&](const at::Tensor& scalar) { shown.push_back(scalar.item<double>()); });
-  NumberFormat format(shown, !tensor.is_floating_point(), type == at::kBool);
+  std::vector<at::Scalar> elements;
+  add_shown(tensor.detach(), shorten, elements);
+  auto texts = element_texts(elements);
+  const auto* next = texts.data();
   out << "\n";
-  write(out, values, shorten, format, 0);
+  write(out, tensor.sizes(), shorten, next, /*indent=*/0);
   return out.str();
 }
 

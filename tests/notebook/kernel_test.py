@@ -52,6 +52,15 @@ class Values(KernelTest):
         self.assertEqual(self.value("torch::Tensor()"), "undefined tensor")
         self.assertEqual(self.value("torch::tensor(1.5)"), "float32 []\n1.5000")
 
+    def test_whole_numbers_of_tensors_are_exact(self):
+        self.assertEqual(self.value("torch::tensor({9007199254740993, -1L})"), "int64 [2]\n[9007199254740993,               -1]")
+        self.assertEqual(self.value("torch::tensor({true, false})"), "bool [2]\n[ true, false]")
+        self.assertEqual(self.value("torch::full({}, -1).to(torch::kUInt64)"), "uint64 []\n18446744073709551615")
+
+    def test_of_a_large_tensor_only_what_is_shown_is_read(self):
+        self.assertEqual(self.value("torch::ones({1}).expand({1L << 40})"),  # would not fit into memory
+                         "float32 [1099511627776]\n[1., 1., 1., ..., 1., 1., 1.]")
+
     def test_containers_texts_and_other_objects_are_shown(self):
         self.assertEqual(self.value("std::vector<int>{1, 2, 3}"), "{1, 2, 3}")
         self.assertEqual(self.value('std::map<std::string, double>{{"a", 0.5}}'), '{{"a", 0.5}}')
