@@ -14,6 +14,11 @@ std::string at_line(int line, int number) {
   return "\n#line " + std::to_string(line) + " \"In[" + std::to_string(number) + "]\"\n";
 }
 
+/// A name that no other run has, for something of this kind.
+std::string name_in(const CodeOrigin& origin, const std::string& kind) {
+  return kind + "_" + std::to_string(origin.number) + "_" + std::to_string(origin.run);
+}
+
 std::vector<std::string> names_of(const Chunk& chunk) {
   return chunk.kind == ChunkKind::Statement ? declared_names(chunk.tokens) : std::vector<std::string>();
 }
@@ -46,7 +51,7 @@ std::span<const Chunk> group_at_front(std::span<const Chunk> chunks) {
 /// Collects chunks into units. Only redefinitions need one of their own.
 class Rewriter {
  public:
-  Rewriter(int number, int first_line) : number_(number), first_line_(first_line) {}
+  explicit Rewriter(const CodeOrigin& origin) : origin_(origin) {}
 
   void add(const Chunk& chunk) {
     std::string text(chunk.text);
@@ -90,15 +95,16 @@ class Rewriter {
   }
 
  private:
-  int line_of(const Chunk& chunk) const { return chunk.line + first_line_ - 1; }
-  std::string position(const Chunk& chunk) const { return at_line(line_of(chunk), number_); }
+  int line_of(const Chunk& chunk) const { return chunk.line + origin_.first_line - 1; }
+  std::string position(const Chunk& chunk) const { return at_line(line_of(chunk), origin_.number); }
 
-  std::string space() const { return "In" + std::to_string(number_); }
+  /// People see it before the names of types.
+  std::string space() const {
+    return "In" + std::to_string(origin_.number) + (origin_.run > 1 ? "_" + std::to_string(origin_.run) : "");
+  }
 
-  /// The line tells the parts of a cell apart, which commands separate.
-  std::string unique_name(const std::string& what) {
-    return what + "_" + std::to_string(number_) + "_" + std::to_string(first_line_) + "_" +
-           std::to_string(num_unique_names_++);
+  std::string unique_name(const std::string& kind) {
+    return name_in(origin_, kind) + "_" + std::to_string(num_unique_names_++);
   }
 
   std::optional<Overload> overload_in(const Chunk& chunk) {
@@ -146,8 +152,7 @@ class Rewriter {
     unit_ = {};
   }
 
-  int number_;
-  int first_line_;
+  CodeOrigin origin_;
   int num_unique_names_ = 0;
   Unit unit_;
   std::vector<Unit> units_;
@@ -155,10 +160,10 @@ class Rewriter {
 
 }  // namespace
 
-std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown& is_known, int first_line) {
-  auto chunks = split_cell(cell);
+std::vector<Unit> rewrite_cell(std::string_view code, const CodeOrigin& origin, const IsKnown& is_known) {
+  auto chunks = split_cell(code);
   auto redefines = [&](const Chunk& chunk) { return std::ranges::any_of(names_of(chunk), is_known); };
-  Rewriter rewriter(number, first_line);
+  Rewriter rewriter(origin);
   for (std::span<const Chunk> rest = chunks; !rest.empty();) {
     auto group = group_at_front(rest);
     if (std::ranges::any_of(group, redefines)) {
@@ -171,14 +176,14 @@ std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown&
   return rewriter.units();
 }
 
-Unit timed_cell(std::string_view cell, int number, int loops, int repeats, int first_line) {
-  auto name = "cell_" + std::to_string(number) + "_timed";
-  std::string body(cell);
+Unit timed_cell(std::string_view code, const CodeOrigin& origin, int loops, int repeats) {
+  auto name = name_in(origin, "timed_cell");
+  std::string body(code);
   if (!body.empty() && body.find_last_not_of(" \t\n") != std::string::npos) {
     body.erase(body.find_last_not_of(" \t\n") + 1);
     if (!body.ends_with(';') && !body.ends_with('}')) body += "\n;";
   }
-  return {"static void " + name + "() {" + at_line(first_line, number) + body +
+  return {"static void " + name + "() {" + at_line(origin.first_line, origin.number) + body +
               "\n}\n::accelerate::notebook::time_calls(" + name + ", " + std::to_string(loops) + ", " +
               std::to_string(repeats) + ");\n",
           {},

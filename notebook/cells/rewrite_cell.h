@@ -29,16 +29,23 @@ struct Unit {
 /// Whether an earlier cell has declared a name.
 using IsKnown = std::function<bool(const std::string& name)>;
 
-/// The units of cell number `number`.
+/// Where code comes from.
+struct CodeOrigin {
+  int number = 1;      // of the cell, which is called In[number] in messages
+  int first_line = 1;  // of the cell, where the code begins
+  int run = 1;         // under this number: a silent cell has that of the next one, and commands divide a cell
+};
+
+/// The units of a cell, or of a part of it.
 ///
 /// Control statements go into functions, as do expressions with a lambda, which clang 19 cannot mangle at the top
 /// level. A declaration of a known name goes into a namespace of its own, because C++ has no redefinition, together
 /// with what completes it, as the code of a function that is declared first. The value of an expression at the end is
-/// shown. Lines of messages are those of the cell, which is called In[number] in them, and a running statement can be
-/// found by its line (runtime/messages.h).
-std::vector<Unit> rewrite_cell(std::string_view cell, int number, const IsKnown& is_known, int first_line = 1);
+/// shown. Lines of messages are those of the cell, and a running statement can be found by its line
+/// (runtime/messages.h).
+std::vector<Unit> rewrite_cell(std::string_view code, const CodeOrigin& origin, const IsKnown& is_known);
 
 /// Code that measures how long the cell takes: with 0 for a count, as many runs as are needed for a good estimate.
-Unit timed_cell(std::string_view cell, int number, int loops, int repeats, int first_line = 1);
+Unit timed_cell(std::string_view code, const CodeOrigin& origin, int loops, int repeats);
 
 }  // namespace accelerate::notebook

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "notebook/cells/cell_parts.h"
@@ -48,9 +49,15 @@ void load_library(const std::string& name) {
   fail("%lib: ", reason);
 }
 
+/// Counts a run under this number.
+CodeOrigin new_run(const CellPart& part, int number) {
+  static std::map<int, int> num_runs;  // by the number of the cell
+  return {.number = number, .first_line = part.line, .run = ++num_runs[number]};
+}
+
 void run_code(Interpreter& interpreter, const CellPart& part, int number) {
   auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
-  interpreter.run(rewrite_cell(part.text, number, is_known, part.line));
+  interpreter.run(rewrite_cell(part.text, new_run(part, number), is_known));
 }
 
 double cpu_seconds() {
@@ -84,7 +91,7 @@ void run_part(Interpreter& interpreter, const CellPart& part, int number) {
     case PartKind::Time:
       return run_timed(interpreter, part, number);
     case PartKind::TimeIt:
-      return interpreter.run({timed_cell(part.text, number, part.loops, part.repeats, part.line)});
+      return interpreter.run({timed_cell(part.text, new_run(part, number), part.loops, part.repeats)});
   }
 }
 

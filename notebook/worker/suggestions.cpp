@@ -166,7 +166,7 @@ void ask(Interpreter& interpreter, const Question& question, const Reply& reply)
     last = in_context(chunks.back());
   }
   auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
-  for (const auto& unit : rewrite_cell(std::string_view(question.before).substr(0, end), 0, is_known)) {
+  for (const auto& unit : rewrite_cell(std::string_view(question.before).substr(0, end), {.number = 0}, is_known)) {
     parse_if_possible(interpreter, unit);
   }
 

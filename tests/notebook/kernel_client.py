@@ -46,7 +46,7 @@ class Kernel:
         self.client.stop_channels()
         self.manager.shutdown_kernel()
 
-    def run(self, code, interrupt_after=None, interrupt_at=None, answers=()):
+    def run(self, code, interrupt_after=None, interrupt_at=None, answers=(), silent=False):
         """Runs a cell. It is interrupted when seconds have passed, or when it prints a text."""
         outcome, answers = Outcome(), list(answers)
         timer = threading.Timer(interrupt_after or 0, self.manager.interrupt_kernel)
@@ -61,7 +61,7 @@ class Kernel:
                 self.manager.interrupt_kernel()
 
         reply = self.client.execute_interactive(
-            code, output_hook=take, timeout=600, allow_stdin=bool(answers),
+            code, silent=silent, output_hook=take, timeout=600, allow_stdin=bool(answers),
             stdin_hook=lambda message: self.client.input(answers.pop(0)))
         outcome.status = reply["content"]["status"]
         return outcome

@@ -184,6 +184,18 @@ class Definitions(KernelTest):
                           "int Apart::f() { return 1; }\nint Apart::count = 2;\nstd::cout << Apart::count;")
         self.assertEqual(self.value("use() + odd(3)"), "4")
 
+    def test_silent_cells_stand_beside_each_other_and_the_next_one(self):
+        self.run_cell("int count = 0;")
+        cell = "for (int i = 0; i < 2; ++i) ++count;\nstruct Counted { int n = count; };"
+        for silent in (True, True, False):  # all three have the same number
+            self.run_cell(cell, silent=silent)
+        self.assertEqual(self.value("Counted().n"), "6")
+
+    def test_what_is_defined_before_a_command_can_be_defined_anew_behind_it(self):
+        for _ in range(2):
+            self.run_cell("struct Part { int n = 1; };\n!true\nstruct Part { int n = 2; };")
+        self.assertEqual(self.value("Part().n"), "2")
+
     def test_enumerations_can_be_defined_again(self):
         for green in (5, 6):
             self.run_cell(f"enum Color {{ Red, Green = {green} }};\nenum {{ kLimit = {green} }};")

@@ -13,7 +13,7 @@ bool nothing_known(const std::string&) { return false; }
 
 /// The code of a cell as one unit, without the lines that only tell positions.
 std::string rewritten(std::string_view cell) {
-  auto units = rewrite_cell(cell, 3, nothing_known);
+  auto units = rewrite_cell(cell, {.number = 3}, nothing_known);
   REQUIRE(units.size() == 1);
   std::string text, line;
   std::istringstream lines(units[0].code);
@@ -49,9 +49,12 @@ TEST_CASE("A function with a lambda inside stays at the top level, whatever its 
   }
 }
 
-TEST_CASE("Parts of a cell have functions of different names") {
-  CHECK(contains(rewrite_cell("{ f(); }", 3, nothing_known, 1)[0].code, "cell_3_1_0"));
-  CHECK(contains(rewrite_cell("{ f(); }", 3, nothing_known, 5)[0].code, "cell_3_5_0"));
+TEST_CASE("Runs under one number have functions and namespaces of different names") {
+  auto known = [](const std::string&) { return true; };
+  CHECK(contains(rewrite_cell("{ f(); }", {.number = 3}, nothing_known)[0].code, "cell_3_1_0"));
+  CHECK(contains(rewrite_cell("{ f(); }", {.number = 3, .run = 2}, nothing_known)[0].code, "cell_3_2_0"));
+  CHECK(contains(rewrite_cell("int x;", {.number = 3, .run = 2}, known)[0].code, "inline namespace In3_2 {"));
+  CHECK(timed_cell("f()", {.number = 3}, 1, 1).code != timed_cell("f()", {.number = 3, .run = 2}, 1, 1).code);
 }
 
 TEST_CASE("The value of an expression at the end is shown") {
@@ -60,8 +63,8 @@ TEST_CASE("The value of an expression at the end is shown") {
 }
 
 TEST_CASE("A declaration of a known name gets a unit and a namespace of its own") {
-  auto units =
-      rewrite_cell("int a = 1;\nint x = 2;\nint b = x;", 4, [](const std::string& name) { return name == "x"; });
+  auto units = rewrite_cell("int a = 1;\nint x = 2;\nint b = x;", {.number = 4},
+                            [](const std::string& name) { return name == "x"; });
   REQUIRE(units.size() == 3);
   CHECK(units[0].redefines.empty());
   CHECK(units[1].redefines == std::vector<std::string>{"x"});
@@ -72,20 +75,21 @@ TEST_CASE("A declaration of a known name gets a unit and a namespace of its own"
 TEST_CASE("A redefinition and what completes it are one unit") {
   auto known = [](const std::string& name) { return name != "fresh"; };
   auto functions = "bool even(int);\nint fresh() { return even(1); }\nbool even(int n) { return n == 0; }\nint x = 1;";
-  auto units = rewrite_cell(functions, 4, known);
+  auto units = rewrite_cell(functions, {.number = 4}, known);
   REQUIRE(units.size() == 2);
   CHECK(units[0].redefines == std::vector<std::string>{"even", "fresh", "even"});
   CHECK(units[1].redefines == std::vector<std::string>{"x"});
-  units = rewrite_cell("struct A { void f(); };\nvoid use() { A().f(); }\nvoid A::f() {}", 4, known);
+  units = rewrite_cell("struct A { void f(); };\nvoid use() { A().f(); }\nvoid A::f() {}", {.number = 4}, known);
   REQUIRE(units.size() == 1);
   CHECK(contains(units[0].code, "inline namespace In4 {\n#line 2 \"In[4]\"\n\nvoid A::f() {}"));
-  CHECK(rewrite_cell("int f(int) { return 1; }\nint f(double) { return 2; }", 4, known).size() == 2);
-  CHECK(rewrite_cell("bool even(int);\neven(1);\nbool even(int n) { return n == 0; }", 4, known).size() == 3);
+  CHECK(rewrite_cell("int f(int) { return 1; }\nint f(double) { return 2; }", {.number = 4}, known).size() == 2);
+  CHECK(rewrite_cell("bool even(int);\neven(1);\nbool even(int n) { return n == 0; }", {.number = 4}, known).size() ==
+        3);
 }
 
 TEST_CASE("A function of a known name comes with its signature") {
   auto known = [](const std::string& name) { return name != "fresh"; };
-  auto overload = [&](std::string_view cell) { return rewrite_cell(cell, 4, known).front().overload; };
+  auto overload = [&](std::string_view cell) { return rewrite_cell(cell, {.number = 4}, known).front().overload; };
   auto function = overload("int f(int n = 1)  // one more\n{ return n + 1; }");
   REQUIRE(function);
   CHECK(function->name == "f");
@@ -101,15 +105,17 @@ TEST_CASE("A function of a known name comes with its signature") {
 }
 
 TEST_CASE("Messages name the cell and its lines") {
-  auto code = rewrite_cell("int a;\n\n  f(a);", 7, nothing_known, 5)[0].code;
+  auto code = rewrite_cell("int a;\n\n  f(a);", {.number = 7, .first_line = 5}, nothing_known)[0].code;
   CHECK(contains(code, "#line 5 \"In[7]\"\nint a;"));
   CHECK(contains(code, "running_line = 7;"));  // where f(a) stands, counted from the cell's first line
 }
 
 TEST_CASE("A timed cell becomes a function that is called many times") {
-  auto unit = timed_cell("f()", 2, 100, 3);
+  auto unit = timed_cell("f()", {.number = 2}, 100, 3);
   CHECK(contains(unit.code, "f()\n;"));
-  CHECK(contains(unit.code, "time_calls(cell_2_timed, 100, 3);"));
+  CHECK(contains(unit.code, "time_calls(timed_cell_2_1, 100, 3);"));
 }
 
-TEST_CASE("An empty cell has no units") { CHECK(rewrite_cell(" \n// nothing\n", 1, nothing_known).empty()); }
+TEST_CASE("An empty cell has no units") {
+  CHECK(rewrite_cell(" \n// nothing\n", {.number = 1}, nothing_known).empty());
+}
