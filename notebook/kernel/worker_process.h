@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/descriptor.h"
 #include "notebook/kernel/text_stream.h"
 #include "notebook/protocol/frames.h"
 
@@ -52,7 +53,7 @@ class WorkerProcess {
 
  private:
   struct Stream {
-    int terminal = -1;
+    Descriptor terminal = Descriptor();
     std::string name = {};
     TextStream text = {};
   };
@@ -61,12 +62,11 @@ class WorkerProcess {
   size_t pass_on(Stream& stream, const WorkerEvents& events);
   /// Everything that has been written already.
   void pass_on_all(const WorkerEvents& events);
-  void note_end();
 
   std::vector<std::string> command_;
   pid_t pid_ = -1;
-  int requests_ = -1;
-  int replies_ = -1;
+  Descriptor requests_;
+  Descriptor replies_;
   Stream streams_[2];
   FrameReader reader_;
   std::string end_;
