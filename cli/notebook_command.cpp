@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/user_directories.h"
 #include "accelerate/launch/build_recipe.h"
@@ -91,7 +92,7 @@ bool is_compiled(const fs::path& directory, const nlohmann::json& content) {
 void precompile(const fs::path& directory, const Words& flags) {
   auto source = directory / "prelude.h", compiled = directory / "prelude.pch";
   auto rule = directory / "prelude.d", unfinished = directory / "prelude.pch.unfinished";
-  std::ofstream(source) << "#include <" << kHeader << ">\n";
+  write_file_atomically(source, std::string("#include <") + kHeader + ">\n");
   Words words = {kCompiler};
   words.insert(words.end(), flags.begin(), flags.end());
   // Templates are instantiated now rather than at each start, and the language is that of the interpreter.
@@ -129,7 +130,7 @@ int notebook_command(const Words& arguments) {
   auto content = kernel_file(directory, kernel, cells, flags);
   if (!is_compiled(directory, content)) {
     precompile(directory, flags);
-    std::ofstream(directory / "kernel.json") << content.dump(1) << "\n";
+    write_file_atomically(directory / "kernel.json", content.dump(1) + "\n");
   }
   std::cout << "Installed the kernel " << kKernelName << " in " << directory.string() << std::endl;
   if (auto hint = hint_at_jupyter(prefix); !hint.empty()) std::cout << hint << std::endl;
