@@ -9,17 +9,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 9> kSpecifiers = {
-    "static", "inline", "constexpr", "const", "constinit", "consteval", "thread_local", "volatile", "typename"};
-constexpr std::array<std::string_view, 4> kTypes = {"struct", "class", "union", "enum"};
 constexpr std::array<std::string_view, 12> kNoDeclaration = {"namespace", "extern", "return",        "throw",
                                                              "delete",    "new",    "co_await",      "goto",
                                                              "operator",  "using",  "static_assert", "friend"};
-
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 /// Reads the head of a declaration from left to right.
 class Reader {

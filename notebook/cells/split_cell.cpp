@@ -9,15 +9,7 @@ namespace accelerate::notebook {
 
 namespace {
 
-template <size_t N>
-bool is_one_of(std::string_view word, const std::array<std::string_view, N>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 constexpr std::array<std::string_view, 7> kControl = {"for", "while", "if", "do", "switch", "try", "{"};
-constexpr std::array<std::string_view, 5> kTypes = {"struct", "class", "union", "enum", "typedef"};
-
-constexpr std::array<std::string_view, 5> kSpecifiers = {"static", "inline", "constexpr", "const", "thread_local"};
 
 // The last one ends a member's value: A::A() : size{0} {}
 constexpr std::array<std::string_view, 7> kBeforeBody = {")", "const", "noexcept", "override", "final", "mutable", "}"};
@@ -48,7 +40,7 @@ class Splitter {
   bool is_type() const {
     auto is_specifier = [](const Token& token) { return is_one_of(token.text, kSpecifiers); };
     auto word = std::find_if_not(current_.begin(), current_.end(), is_specifier);
-    return word != current_.end() && is_one_of(word->text, kTypes);
+    return word != current_.end() && (is_one_of(word->text, kTypes) || word->text == "typedef");
   }
 
   /// Whether a chunk ends with this sign, which is the last one of `current_`.

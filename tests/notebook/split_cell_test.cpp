@@ -74,7 +74,8 @@ TEST_CASE("Braces inside the head of a definition do not end it") {
   CHECK(kinds("F::F(int a) : a_{a} {}\nint x;") == "ss");
   CHECK(kinds("inline F::F(int a) : a_{a}, b_{a} { f(); }\n-x") == "se");
   CHECK(kinds("template <class T> requires requires(T t) { t.x; } int f(T t) { return t.x; }\nint y;") == "ss");
-  CHECK(kinds("static struct P { int a; } p;\nint x;") == "ss");
+  for (std::string specifier : {"static", "volatile", "constinit", "const volatile"})
+    CHECK(kinds(specifier + " struct P { int a; } p{};\nint x;") == "ss");
   CHECK(kinds("do x++; while (x < 3);\nwhile (x) f();") == "cc");
 }
 
