@@ -23,10 +23,16 @@ namespace accelerate::notebook {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr const char* kNoStart = "the notebook cannot start its interpreter";
 constexpr auto kGrace = std::chrono::seconds(4);  // longer than notebook_launcher gives its ranks
 constexpr unsigned short kColumns = 80;           // what a window of 1200 pixels shows in one line
 constexpr size_t kTerminalBytes = 1 << 16;        // more than a terminal holds; FIONREAD tells of its first 4 kB only
+
+// Between two pieces of what is printed. Messages that come faster than Jupyter takes them are lost, and the one that
+// tells of the cell's end can be among them.
+constexpr std::chrono::milliseconds kPause(50);
 
 /// A terminal for what cells print: programs write to it line by line, and draw their progress bars. What is written
 /// comes out unchanged.
@@ -79,8 +85,8 @@ void WorkerProcess::start() {
   setpgid(pid_, pid_);
   requests_ = std::move(requests.write_end);
   replies_ = std::move(replies.read_end);
-  streams_[0] = {std::move(output.read_end), "stdout", {}};
-  streams_[1] = {std::move(errors.read_end), "stderr", {}};
+  streams_[0] = {.terminal = std::move(output.read_end), .name = "stdout"};
+  streams_[1] = {.terminal = std::move(errors.read_end), .name = "stderr"};
   reader_ = FrameReader(replies_.get());
   was_interrupted_ = false;
 }
@@ -96,7 +102,7 @@ void WorkerProcess::stop() {
 
 void WorkerProcess::send(const nlohmann::json& request) { write_frame(requests_.get(), request.dump()); }
 
-size_t WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
+size_t WorkerProcess::read_some(Stream& stream) {
   char block[1 << 14];
   auto size = read(stream.terminal.get(), block, sizeof(block));
   if (size < 0 && (errno == EINTR || errno == EAGAIN)) return 0;
@@ -104,9 +110,14 @@ size_t WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
     stream.terminal = Descriptor();
     return 0;
   }
-  auto text = stream.text.add({block, static_cast<size_t>(size)});
-  if (!text.empty()) events.printed(stream.name, text);
+  stream.unsent += stream.text.add({block, static_cast<size_t>(size)});
   return static_cast<size_t>(size);
+}
+
+void WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
+  if (stream.unsent.empty()) return;
+  events.printed(stream.name, std::exchange(stream.unsent, {}));
+  stream.next_time = Clock::now() + kPause;
 }
 
 void WorkerProcess::pass_on_all(const WorkerEvents& events) {
@@ -114,19 +125,19 @@ void WorkerProcess::pass_on_all(const WorkerEvents& events) {
     pollfd ready{stream.terminal.get(), POLLIN, 0};
     // Somebody may print without pause: what exceeds a terminal was not there when this began.
     for (size_t size = 0; size < kTerminalBytes && stream.terminal && poll(&ready, 1, 0) > 0;)
-      size += pass_on(stream, events);
+      size += read_some(stream);
+    pass_on(stream, events);
   }
 }
 
 std::optional<nlohmann::json> WorkerProcess::wait_until_done(const WorkerEvents& events, int descriptor_of_interrupts) {
-  using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> kill_at;
   for (;;) {
     pollfd ready[] = {{replies_.get(), POLLIN, 0},
                       {streams_[0].terminal.get(), POLLIN, 0},
                       {streams_[1].terminal.get(), POLLIN, 0},
                       {descriptor_of_interrupts, POLLIN, 0}};
-    poll(ready, std::size(ready), /*milliseconds=*/100);
+    poll(ready, std::size(ready), static_cast<int>(kPause.count()));
     if (ready[3].revents != 0 && events.interrupted()) {
       kill(-pid_, SIGINT);
       if (!kill_at) kill_at = Clock::now() + kGrace;
@@ -134,11 +145,13 @@ std::optional<nlohmann::json> WorkerProcess::wait_until_done(const WorkerEvents&
     if (kill_at && Clock::now() > *kill_at) {
       was_interrupted_ = true;
       stop();
+      pass_on_all(events);
       return std::nullopt;
     }
     if (ready[0].revents == 0) {
       for (size_t i : {0, 1}) {
-        if (ready[1 + i].revents != 0) pass_on(streams_[i], events);
+        if (ready[1 + i].revents != 0) read_some(streams_[i]);
+        if (Clock::now() >= streams_[i].next_time) pass_on(streams_[i], events);
       }
       continue;
     }

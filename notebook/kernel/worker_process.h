@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -56,10 +57,13 @@ class WorkerProcess {
     Descriptor terminal = Descriptor();
     std::string name = {};
     TextStream text = {};
+    std::string unsent = {};                               // was read, and is yet to be passed on
+    std::chrono::steady_clock::time_point next_time = {};  // when something may be passed on
   };
 
   /// Reads once, and returns how many bytes that gave.
-  size_t pass_on(Stream& stream, const WorkerEvents& events);
+  static size_t read_some(Stream& stream);
+  static void pass_on(Stream& stream, const WorkerEvents& events);
   /// Everything that has been written already.
   void pass_on_all(const WorkerEvents& events);
 
