@@ -1,12 +1,11 @@
 #include "transformers/pretrained_config.h"
 
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
 #include "transformers/hub_cache.h"
 
@@ -45,9 +44,9 @@ PretrainedConfig PretrainedConfig::from_json(std::string_view text, const std::s
 
 PretrainedConfig PretrainedConfig::from_pretrained(const std::string& checkpoint) {
   auto path = find_checkpoint(checkpoint) / "config.json";
-  std::ifstream file(path);
-  if (!file) fail(path.string(), ": there is no such file; a checkpoint needs its config.json");
-  return from_json(std::string(std::istreambuf_iterator<char>(file), {}), path.string());
+  auto text = accelerate::read_file_if_there(path);
+  if (!text) fail(path.string(), ": there is no such file; a checkpoint needs its config.json");
+  return from_json(*text, path.string());
 }
 
 std::string PretrainedConfig::to_json() const { return values_->json.dump(2) + "\n"; }

@@ -1,8 +1,8 @@
 #include "accelerate/base/content_key.h"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
+
+#include "accelerate/base/read_file.h"
 
 namespace accelerate {
 
@@ -20,9 +20,8 @@ ContentKey& ContentKey::add(int64_t number) {
 }
 
 ContentKey& ContentKey::add_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return add("missing");
-  return add("file").add(std::string(std::istreambuf_iterator<char>(file), {}));
+  auto content = read_file_if_there(path);
+  return content ? add("file").add(*content) : add("missing");
 }
 
 std::string ContentKey::hex() const {

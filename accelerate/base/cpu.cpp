@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
 
 #include "accelerate/base/environment.h"
+#include "accelerate/base/read_file.h"
 
 namespace accelerate {
 
 namespace {
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string read_text(const std::filesystem::path& path) { return read_file_if_there(path).value_or(""); }
 
 int logical_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 

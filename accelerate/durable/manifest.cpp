@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/file.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/durable/checksum.h"
 
 namespace accelerate::durable {
@@ -104,10 +104,7 @@ std::optional<Manifest> read_manifest(const fs::path& directory) {
   auto path = directory / kManifestName;
   std::error_code error;
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return std::nullopt;
-  auto file = File::open(path);
-  std::string text(file.bytes(), '\0');
-  file.read_at(0, text.data(), text.size());
-  return decode_manifest(text, path);
+  return decode_manifest(read_file(path), path);
 }
 
 }  // namespace accelerate::durable

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/file.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
 
 namespace accelerate::formats {
@@ -52,11 +52,8 @@ std::map<std::string, std::set<std::string>> decode_shard_index(std::string_view
 }
 
 std::vector<IndexedShard> shards_of_index(const std::filesystem::path& index, std::string_view extension) {
-  auto file = File::open(index);
-  std::string text(file.bytes(), '\0');
-  file.read_at(0, text.data(), text.size());
   std::vector<IndexedShard> shards;
-  for (auto& [name, tensors] : decode_shard_index(text, extension, index.string())) {
+  for (auto& [name, tensors] : decode_shard_index(read_file(index), extension, index.string())) {
     shards.push_back({.path = index.parent_path() / name, .tensors = tensors});
     if (!std::filesystem::exists(shards.back().path)) fail(index.string(), ": the shard ", name, " is missing");
   }

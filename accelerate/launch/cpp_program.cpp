@@ -10,13 +10,13 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <sstream>
 #include <tuple>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file_lock.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/base/user_directories.h"
 #include "accelerate/launch/capture.h"
 
@@ -25,13 +25,6 @@ namespace accelerate::launch {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 ContentKey key_of(const BuildRecipe& recipe) {
   ContentKey key;
@@ -103,7 +96,7 @@ std::vector<std::string> words_of_rule(const std::string& rule) {
 /// The files that a source includes, system headers aside, from what the compiler wrote for make.
 std::vector<fs::path> dependencies_in(const fs::path& make_rule, const fs::path& except) {
   std::vector<fs::path> paths;
-  auto words = words_of_rule(text_of(make_rule));
+  auto words = words_of_rule(read_file(make_rule));
   for (size_t i = 1; i < words.size(); ++i) {  // the first is the target
     if (fs::path(words[i]) != except) paths.push_back(fs::absolute(words[i]));
   }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "accelerate/base/read_file.h"
 #include "accelerate/base/utf8.h"
 #include "accelerate/launch/capture.h"
 
@@ -29,10 +30,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 /// Discarded when the file is no JSON. Programs may write what they like, also bytes that are no UTF-8.
 Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return Json::parse(replace_broken_utf8(text.str()), nullptr, /*allow_exceptions=*/false);
+  return Json::parse(replace_broken_utf8(read_file_if_there(path).value_or("")), nullptr, /*allow_exceptions=*/false);
 }
 
 /// Null when there is none.

@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <fstream>
-#include <sstream>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/base/read_file.h"
 
 namespace accelerate::tracking {
 
@@ -29,15 +28,8 @@ void AppendFile::append(std::string_view bytes) {
   fail_for_file(path_, "written", error);
 }
 
-std::string read_if_exists(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file.peek() != std::ifstream::traits_type::eof()) bytes << file.rdbuf();
-  return bytes.str();
-}
-
 std::string drop_torn_line(const std::filesystem::path& path) {
-  auto bytes = read_if_exists(path);
+  auto bytes = read_file_if_there(path).value_or("");
   auto whole = bytes.rfind('\n') + 1;  // npos + 1 is 0: not one whole line
   if (whole < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(whole)) != 0) fail_for_file(path, "repaired");
   bytes.resize(whole);

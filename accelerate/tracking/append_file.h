@@ -24,9 +24,6 @@ class AppendFile {
   Descriptor descriptor_;
 };
 
-/// The bytes of a file, none when there is no such file.
-std::string read_if_exists(const std::filesystem::path& path);
-
 /// Drops what follows the last line end: the rest of a line whose writer was killed. Returns the lines that are left,
 /// none when there is no such file.
 std::string drop_torn_line(const std::filesystem::path& path);

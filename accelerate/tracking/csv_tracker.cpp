@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/tracking/csv_text.h"
 #include "accelerate/tracking/wall_time.h"
 
@@ -48,7 +49,7 @@ void CsvTracker::add_columns(const std::vector<std::string>& names) {
   for (const auto& name : names) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
   }
-  auto records = parse_csv(read_if_exists(path()));
+  auto records = parse_csv(read_file_if_there(path()).value_or(""));
   if (records.empty()) records.emplace_back();  // somebody has removed the file while the run goes on
   records.front() = columns;
   std::string text;

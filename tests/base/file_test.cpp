@@ -7,6 +7,7 @@
 #include <string>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/read_file.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -75,4 +76,19 @@ TEST_CASE("the limit on file sizes is reported by the write, unless the program 
   sigaction(SIGXFSZ, nullptr, &action);
   CHECK((action.sa_handler == static_cast<sighandler_t>(own)));
   sigaction(SIGXFSZ, &original, nullptr);
+}
+
+TEST_CASE("a file is read as a whole, of whatever size, and one that is not there is told apart") {
+  TemporaryDirectory home;
+  for (size_t size : {0, 1, 4095, 4096, 4097, 100'000}) {
+    const std::string text(size, 'x');
+    auto path = home.write("file", text);
+    CHECK(read_file(path) == text);
+    CHECK(read_file_if_there(path) == text);
+  }
+  CHECK(read_file("/proc/self/status").find("Pid:") != std::string::npos);
+  CHECK_FALSE(read_file_if_there(home.path() / "none"));
+  CHECK_FALSE(read_file_if_there(home.path()));
+  CHECK_THROWS_WITH_AS(read_file(home.path() / "none"), doctest::Contains("none: cannot be opened: No such"), Error);
+  CHECK_THROWS_WITH_AS(read_file(home.path()), doctest::Contains("cannot be read: Is a directory"), Error);
 }

@@ -1,11 +1,10 @@
 #include "transformers/inputs/auto_tokenizer.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/read_file.h"
 #include "transformers/hub_cache.h"
 #include "transformers/inputs/labels.h"
 
@@ -17,13 +16,6 @@ using tokenizers::Tokenizer;
 
 namespace {
 
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  content << file.rdbuf();
-  return content.str();
-}
-
 Tokenizer read_tokenizer(const std::filesystem::path& directory, const TokenizerConfig& config) {
   if (auto path = directory / "tokenizer.json"; std::filesystem::exists(path)) return Tokenizer::from_file(path);
   if (auto path = directory / "vocab.txt"; std::filesystem::exists(path))
@@ -34,7 +26,7 @@ Tokenizer read_tokenizer(const std::filesystem::path& directory, const Tokenizer
 std::string fingerprint_of(const std::filesystem::path& directory) {
   accelerate::ContentKey key;
   for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
-    key.add(content_of(directory / name));
+    key.add(accelerate::read_file_if_there(directory / name).value_or(""));
   }
   return key.hex();
 }

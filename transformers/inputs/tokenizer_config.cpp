@@ -1,13 +1,12 @@
 #include "transformers/inputs/tokenizer_config.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
 
 namespace transformers::inputs {
@@ -20,11 +19,10 @@ namespace {
 
 /// The object in a file, empty when there is no file.
 json read_object(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  if (!file) return json::object();
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  accelerate::formats::check_json_depth(text, path.string());
-  auto object = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto text = accelerate::read_file_if_there(path);
+  if (!text) return json::object();
+  accelerate::formats::check_json_depth(*text, path.string());
+  auto object = json::parse(*text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) fail(path.string(), ": this is not a JSON object");
   return object;
 }

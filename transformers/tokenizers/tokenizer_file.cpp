@@ -1,11 +1,10 @@
 // How a tokenizer is read from a tokenizer.json or a vocab.txt.
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/length_options.h"
@@ -40,10 +39,7 @@ nlohmann::json parse(std::string_view text, const std::string& source) {
 }  // namespace
 
 Tokenizer Tokenizer::from_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path.string(), ": cannot be read");
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  return from_json(text, path.string());
+  return from_json(accelerate::read_file(path), path.string());
 }
 
 Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source) {
