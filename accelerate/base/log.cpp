@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -12,6 +11,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/letter_case.h"
+#include "accelerate/base/write_all.h"
 
 namespace accelerate {
 
@@ -37,15 +37,6 @@ struct Shared {
 Shared& shared() {
   static auto* instance = new Shared;
   return *instance;
-}
-
-void write_to_stderr(std::string_view line) {
-  while (!line.empty()) {
-    auto written = ::write(STDERR_FILENO, line.data(), line.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    line.remove_prefix(written);
-  }
 }
 
 }  // namespace
@@ -83,7 +74,7 @@ std::string format_log_line(LogLevel level, std::string_view name, std::string_v
 void Logger::log(LogLevel level, std::string_view message, LogOptions options) const {
   if (!is_enabled_for(level)) return;
   auto context = log_context();
-  auto say = [&] { write_to_stderr(format_log_line(level, name_, message, context)); };
+  auto say = [&] { write_all(STDERR_FILENO, format_log_line(level, name_, message, context)); };
   if (options.main_process_only) {
     if (context.rank == 0) say();
   } else if (options.in_order && context.barrier) {

@@ -18,6 +18,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/pipe.h"
 #include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/write_all.h"
 
 namespace accelerate {
 
@@ -45,22 +46,6 @@ std::optional<Pipe> open_terminal(int like) {
   return Pipe{std::move(ours), std::move(theirs)};
 }
 
-/// Returns false when nobody reads any more.
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    auto written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {
-      pollfd room{fd, POLLOUT, 0};
-      poll(&room, 1, -1);
-      continue;
-    }
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 void keep_tail(std::string& tail, std::string_view text) {
   if (text.size() > kTailBytes) text.remove_prefix(text.size() - kTailBytes);
   tail.append(text);
@@ -71,7 +56,6 @@ void keep_tail(std::string& tail, std::string_view text) {
 
 struct RankOutput::Stream {
   StreamTarget target;
-  bool is_errors = false;
   bool on_terminal = false;
   Descriptor ours;    // what the rank writes is read here
   Descriptor theirs;  // until the rank has started
@@ -91,7 +75,6 @@ RankOutput::~RankOutput() {
 int RankOutput::open(const StreamTarget& target) {
   auto stream = std::make_unique<Stream>();
   stream->target = target;
-  stream->is_errors = target.console == STDERR_FILENO || target.file.ends_with("stderr.log");
   stream->on_terminal = target.console >= 0 && isatty(target.console) != 0;
   auto terminal = stream->on_terminal ? open_terminal(target.console) : std::nullopt;
   auto ends = terminal ? std::move(*terminal) : open_pipe(kProblem);
@@ -200,7 +183,7 @@ std::vector<std::string> RankOutput::last_lines(int local_rank, size_t count) co
   std::string_view text;
   for (const auto& stream : streams_) {
     if (stream->target.local_rank != local_rank || stream->tail.empty()) continue;
-    if (text.empty() || stream->is_errors) text = stream->tail;
+    if (text.empty() || stream->target.is_errors) text = stream->tail;
   }
   std::vector<std::string> lines;
   while (!text.empty() && lines.size() < count) {

@@ -14,6 +14,7 @@ namespace accelerate {
 /// Where one stream of one rank goes.
 struct StreamTarget {
   int local_rank = 0;
+  bool is_errors = false;   // standard error rather than output
   int console = -1;         // a descriptor of this process, or -1 for nowhere
   std::string file = {};    // empty for none
   std::string prefix = {};  // before each line on the console

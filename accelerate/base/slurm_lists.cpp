@@ -28,4 +28,9 @@ int64_t slurm_tasks_on_node(const std::string& tasks, int64_t node) {
        "; SLURM_STEP_TASKS_PER_NODE is a list such as 4(x2),1");
 }
 
+int slurm_port(int64_t job) {
+  constexpr int kFirstPort = 20000, kPorts = 10000;
+  return kFirstPort + static_cast<int>(job % kPorts);
+}
+
 }  // namespace accelerate

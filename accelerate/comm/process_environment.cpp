@@ -56,7 +56,7 @@ void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
   // One machine's ranks need no name of it, which may be known to nobody but Slurm.
   if (nodes && !process.one_machine()) process.main_address = first_slurm_node(*nodes);
   auto job = lookup("SLURM_JOB_ID").value_or("0");
-  process.main_port = 20000 + parse("SLURM_JOB_ID", job) % 10000;  // jobs that share a node get ports of their own
+  process.main_port = slurm_port(parse("SLURM_JOB_ID", job));
   process.run_id = "slurm-" + job + "." + lookup("SLURM_STEP_ID").value_or("0");
 }
 

@@ -40,7 +40,7 @@ std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::f
   bool teed = chosen(options.streams.tee);
   bool redirected = chosen(options.streams.redirects) && !teed;
   if (options.local_processes() == 1 && !teed && !redirected) return std::nullopt;
-  StreamTarget target{.local_rank = local_rank, .console = redirected ? -1 : console};
+  StreamTarget target{.local_rank = local_rank, .is_errors = !is_output, .console = redirected ? -1 : console};
   if (teed || redirected) target.file = directory / (is_output ? "stdout.log" : "stderr.log");
   bool on_terminal = isatty(console) != 0;
   if (teed || on_terminal) {

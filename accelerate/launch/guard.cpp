@@ -10,11 +10,11 @@
 #include <cstring>
 #include <iostream>
 #include <mutex>
-#include <thread>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/pipe.h"
+#include "accelerate/base/quiet_thread.h"
 #include "accelerate/launch/process_tree.h"
 #include "accelerate/launch/signal_watch.h"
 
@@ -38,10 +38,7 @@ void halt() {
 [[noreturn]] void run_worker(const std::function<int()>& work, const std::function<void()>& tidy, int lifeline) {
   setpgid(0, 0);  // Ctrl-C reaches the guard alone, which passes it on
   adopt_orphans();
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
-  std::mutex ending;                            // whichever thread comes first ends the process
+  std::mutex ending;  // whichever thread comes first ends the process
   auto end = [&](int exit_code) {
     ending.lock();
     kill_descendants();
@@ -50,13 +47,12 @@ void halt() {
     std::fflush(nullptr);
     _exit(exit_code);
   };
-  std::thread([lifeline, end] {
+  quiet_thread([lifeline, end] {
     char byte;
     while (read(lifeline, &byte, 1) < 0 && errno == EINTR) {
     }
     end(1);
   }).detach();
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   end(work());
   std::abort();  // not reached: `end` does not return
 }

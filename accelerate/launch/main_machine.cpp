@@ -1,12 +1,12 @@
 #include "accelerate/launch/main_machine.h"
 
 #include <netdb.h>
-#include <signal.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/quiet_thread.h"
 #include "accelerate/base/tcp.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/waiting_word.h"
@@ -67,13 +67,8 @@ int MainMachine::wait(seconds timeout, SignalWatch& signals) const {
   return 0;
 }
 
-MainMachineWatch::MainMachineWatch(MainMachine machine) : machine_(std::move(machine)) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+MainMachineWatch::MainMachineWatch(MainMachine machine)
+    : machine_(std::move(machine)), thread_(quiet_thread([this] { run(); })) {}
 
 MainMachineWatch::~MainMachineWatch() {
   {

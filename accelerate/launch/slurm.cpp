@@ -24,13 +24,11 @@ SettingMap settings_of_slurm(const std::vector<SettingMap>& given) {
   }
   auto node_list =
       environment_variable("SLURM_STEP_NODELIST").value_or(environment_variable("SLURM_JOB_NODELIST").value_or(""));
-  // Jobs that share a node get different ports, and all machines of a job the same.
-  constexpr int64_t kFirstPort = 20000, kPorts = 10000;
   return {
       {"num_machines", {std::to_string(nodes), "SLURM_NNODES"}},
       {"machine_rank", {std::to_string(environment_integer({"SLURM_NODEID"}).value_or(0)), "SLURM_NODEID"}},
       {"main_process_ip", {first_slurm_node(node_list), "SLURM_STEP_NODELIST"}},
-      {"main_process_port", {std::to_string(kFirstPort + *job % kPorts), "SLURM_JOB_ID"}},
+      {"main_process_port", {std::to_string(slurm_port(*job)), "SLURM_JOB_ID"}},
   };
 }
 

@@ -19,6 +19,7 @@
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/pipe.h"
 #include "accelerate/base/uncaught.h"
+#include "accelerate/base/write_all.h"
 #include "accelerate/ranks/held_signals.h"
 
 namespace accelerate::ranks {
@@ -37,16 +38,6 @@ void flush_streams() {
   std::cerr.flush();
   std::clog.flush();
   std::fflush(nullptr);
-}
-
-void write_all(int fd, const char* data, size_t size) {
-  while (size > 0) {
-    auto written = ::write(fd, data, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    data += written;
-    size -= written;
-  }
 }
 
 /// The current exception in words.
@@ -93,8 +84,8 @@ void restore_default_signals() {
 
   flush_streams();
   header.size = text.size();
-  write_all(outcome_fd, reinterpret_cast<const char*>(&header), sizeof(header));
-  write_all(outcome_fd, text.data(), text.size());
+  write_all(outcome_fd, {reinterpret_cast<const char*>(&header), sizeof(header)});
+  write_all(outcome_fd, text);
   if (!header.success) _exit(1);
   // A rank that leaves early resets connections over which its peers are still reading.
   char byte;

@@ -13,6 +13,7 @@ RankStreams::RankStreams(const std::string& line_prefix, int first_rank, int num
                         .console = STDOUT_FILENO,
                         .prefix = prefix_of(line_prefix, first_rank + local_rank, local_rank)};
     int output = output_.open(target);
+    target.is_errors = true;
     target.console = STDERR_FILENO;
     streams_.emplace_back(output, output_.open(target));
   }

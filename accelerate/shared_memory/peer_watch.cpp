@@ -1,7 +1,6 @@
 #include "accelerate/shared_memory/peer_watch.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/quiet_thread.h"
 
 namespace accelerate::shared_memory {
 
@@ -22,13 +22,7 @@ Descriptor own_process_descriptor() {
 PeerWatch::PeerWatch(std::vector<Descriptor> processes, std::function<void(int index)> on_end)
     : processes_(std::move(processes)), on_end_(std::move(on_end)), stop_(eventfd(0, EFD_CLOEXEC)) {
   if (!stop_) fail("the other ranks cannot be watched: eventfd: ", std::strerror(errno));
-  // Signals are for the threads of the program.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { run(); });
 }
 
 PeerWatch::~PeerWatch() {

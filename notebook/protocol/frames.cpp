@@ -9,22 +9,9 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/base/write_all.h"
 
 namespace accelerate::notebook {
-
-namespace {
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    auto written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
-}  // namespace
 
 bool write_frame(int pipe, std::string_view text) {
   // A lock belongs to an open file, and forked processes share those of their parent. Opened anew, the pipe can be

@@ -89,8 +89,11 @@ TEST_CASE("a prefix stands before each line on the console and not in the file")
 TEST_CASE("a stream that is redirected is not on the console, but its last lines are known") {
   Console console;
   RankOutput output;
-  int fd = output.open({.local_rank = 1, .file = (console.directory.path() / "stderr.log").string()});
-  put(fd, "one\ntwo\nthree\n");
+  auto file = [&](const char* name) { return (console.directory.path() / name).string(); };
+  int errors = output.open({.local_rank = 1, .is_errors = true, .file = file("errors")});
+  int other = output.open({.local_rank = 1, .file = file("output")});
+  put(errors, "one\ntwo\nthree\n");
+  put(other, "four\n");
   output.start();
   output.finish();
   CHECK(console.read() == "");
