@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "accelerate/base/utf8.h"
+
 namespace accelerate {
 
 namespace {
@@ -18,15 +20,14 @@ std::string printed(const char* format, Values... values) {
   return text;
 }
 
-bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
-
 int count_characters(const std::string& text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), starts_character));
+  return static_cast<int>(text.size() - std::count_if(text.begin(), text.end(), is_utf8_continuation));
 }
 
 /// The first `count` characters of UTF-8 text.
 std::string first_characters(const std::string& text, int count) {
-  auto end = std::find_if(text.begin(), text.end(), [&](char byte) { return starts_character(byte) && count-- == 0; });
+  auto end =
+      std::find_if(text.begin(), text.end(), [&](char byte) { return !is_utf8_continuation(byte) && count-- == 0; });
   return {text.begin(), end};
 }
 

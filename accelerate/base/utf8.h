@@ -8,6 +8,16 @@
 
 namespace accelerate {
 
+/// Whether the byte goes on with a character that an earlier one has begun.
+inline bool is_utf8_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+/// The start of `text`, at most `bytes` long and not in the middle of a character.
+inline std::string_view first_utf8_bytes(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && is_utf8_continuation(text[bytes])) --bytes;
+  return text.substr(0, bytes);
+}
+
 /// Bytes of the character at the start of `text`, or 0 when there is none: cut short, overlong, a surrogate or too
 /// large. Safe in a signal handler.
 inline size_t utf8_character_bytes(std::string_view text) {

@@ -10,6 +10,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/utf8.h"
 #include "accelerate/tracking/http.h"
 #include "accelerate/tracking/wall_time.h"
 
@@ -46,13 +47,6 @@ json metric_value(double value) {
 /// With a sign in place of what is not UTF-8, such as a name from somewhere else.
 std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
-/// The start of `text`, at most `size` bytes and not in the middle of a UTF-8 character.
-std::string shortened(const std::string& text, size_t size) {
-  if (text.size() <= size) return text;
-  while (size > 0 && (text[size] & 0xc0) == 0x80) --size;
-  return text.substr(0, size);
-}
-
 }  // namespace
 
 MlflowTracker::MlflowTracker(const std::string& project_name, const MlflowOptions& options) : options_(options) {
@@ -83,7 +77,8 @@ HttpResponse MlflowTracker::send_to_server(const std::string& path, const std::s
 
 void MlflowTracker::check(const HttpResponse& response, const std::string& path, const std::string& what) const {
   if (response.status == 200) return;
-  fail(options_.tracking_uri, kApi, path, " answered ", response.status, what, ": ", shortened(response.body, 300));
+  fail(options_.tracking_uri, kApi, path, " answered ", response.status, what, ": ",
+       first_utf8_bytes(response.body, 300));
 }
 
 std::string MlflowTracker::request(const std::string& path, const std::string& body) const {
@@ -118,7 +113,7 @@ void MlflowTracker::store_init_configuration(const Values& config) {
     params.clear();
   };
   for (const auto& [name, value] : flatten(config)) {
-    params.push_back({{"key", name}, {"value", shortened(to_text(value), kMaxParamLength)}});
+    params.push_back({{"key", name}, {"value", std::string(first_utf8_bytes(to_text(value), kMaxParamLength))}});
     if (params.size() == kMaxParams) send_params();
   }
   send_params();

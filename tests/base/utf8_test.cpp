@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
+#include <string>
 #include <vector>
 
 using namespace accelerate;
@@ -35,4 +37,10 @@ TEST_CASE("broken bytes are replaced one by one, and the rest stays") {
   CHECK(replace_broken_utf8("caf\xC3\xA9") == "caf\xC3\xA9");
   CHECK(replace_broken_utf8("a\xFFz\xC3") == "a\xEF\xBF\xBDz\xEF\xBF\xBD");
   CHECK(replace_broken_utf8("") == "");
+}
+
+TEST_CASE("a text is cut between characters") {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC";  // of one, two and three bytes
+  const size_t whole[] = {0, 1, 1, 3, 3, 3, 6, 6};
+  for (size_t bytes = 0; bytes < std::size(whole); ++bytes) CHECK(first_utf8_bytes(text, bytes).size() == whole[bytes]);
 }

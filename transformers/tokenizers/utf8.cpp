@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "accelerate/base/utf8.h"
+
 namespace transformers::tokenizers {
 
 namespace {
@@ -17,23 +19,6 @@ size_t ascii_words(std::string_view text) {
     if (word & kHighBits) break;
   }
   return position;
-}
-
-/// Length of the character at the start of `text`, or 0 when there is none: cut short, overlong, a surrogate or too
-/// large.
-size_t checked_character_bytes(std::string_view text) {
-  auto first = static_cast<unsigned char>(text[0]);
-  if (first < 0x80) return 1;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  size_t bytes = character_bytes(text[0]);
-  if (text.size() < bytes) return 0;
-  for (size_t index = 1; index < bytes; ++index) {
-    if (!is_continuation(text[index])) return 0;
-  }
-  char32_t character = first_character(text);
-  bool possible = bytes == 2 || (bytes == 3 ? character >= 0x800 && (character < 0xD800 || character > 0xDFFF)
-                                            : character >= 0x10000 && character <= 0x10FFFF);
-  return possible ? bytes : 0;
 }
 
 }  // namespace
@@ -51,7 +36,7 @@ std::optional<size_t> find_broken_utf8(std::string_view text) {
   for (size_t position = 0; position < text.size();) {
     position += ascii_words(text.substr(position));
     if (position == text.size()) break;
-    size_t bytes = checked_character_bytes(text.substr(position));
+    size_t bytes = accelerate::utf8_character_bytes(text.substr(position));
     if (bytes == 0) return position;
     position += bytes;
   }
