@@ -4,12 +4,15 @@
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import urllib.request
 
 from browser import Browser
 from kernel_client import KERNEL
@@ -17,6 +20,7 @@ from kernel_client import KERNEL
 PICTURE = sys.argv.pop()
 EDITORS = "Array.from(document.querySelectorAll('.jp-Notebook .cm-content'))"
 KERNEL_IS_IDLE = "document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status === 'idle'"
+SPINNER = "document.querySelector('.jp-NotebookPanel .jp-Spinner')"
 OUTPUT = "Array.from(document.querySelectorAll('.jp-OutputArea-output')).map(e => e.innerText).join('|')"
 PERCENTAGE = f"({OUTPUT}.match(/\\d+%/g) || []).pop()"
 
@@ -42,10 +46,21 @@ class Lab:
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
              "--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True",
              "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", f"--notebook-dir={self.folder.name}"],
-            stderr=subprocess.PIPE, text=True)
+            stderr=subprocess.PIPE, text=True,
+            # Settings of its own, so that the page does not open what another one has left open.
+            env=os.environ | {"JUPYTER_CONFIG_DIR": os.path.join(self.folder.name, ".settings")})
         port = next(found[1] for line in self.process.stderr if (found := re.search(r"http://127\.0\.0\.1:(\d+)/lab", line)))
-        self.address = f"http://127.0.0.1:{port}/lab/tree/empty.ipynb"
+        self.server = f"http://127.0.0.1:{port}"
         return self
+
+    def wait_for_kernel(self):
+        """Until the page is connected to it. The page itself calls a kernel idle that is not there yet."""
+        connected = False
+        until = time.monotonic() + 300
+        while not connected and time.monotonic() < until:
+            time.sleep(0.2)
+            with urllib.request.urlopen(f"{self.server}/api/kernels") as reply:
+                connected = any(kernel["connections"] > 0 for kernel in json.load(reply))
 
     def __exit__(self, *_):
         self.process.terminate()
@@ -57,9 +72,10 @@ class BrowserTest(unittest.TestCase):
     def setUp(self):
         lab = self.enterContext(Lab())
         self.browser = self.enterContext(Browser())
-        self.browser.open(lab.address)
+        self.browser.open(f"{lab.server}/lab/tree/empty.ipynb")
         self.addCleanup(self.browser.save_picture, PICTURE)
-        self.browser.wait_for(f"{EDITORS}.length > 0 && {KERNEL_IS_IDLE}")
+        lab.wait_for_kernel()
+        self.browser.wait_for(f"!{SPINNER} && {EDITORS}.length > 0 && {KERNEL_IS_IDLE}")
 
     def run_cell(self, code):
         """Types the code into the last cell and runs it; JupyterLab opens another one below."""
