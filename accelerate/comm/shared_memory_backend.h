@@ -101,7 +101,7 @@ class SharedMemoryBackend : public c10d::Backend {
   void add_up_sparse(at::Tensor& tensor, const c10d::AllreduceOptions& options);
   at::Tensor gathered(at::Tensor tensor, std::chrono::milliseconds timeout);
   WorkPtr start_receive(Tensors& tensors, int from, int tag);
-  bool finish_receive(Receive& wanted, bool wait);
+  bool finish_receive(Receive& wanted, std::optional<std::chrono::milliseconds> limit);
 
   std::unique_ptr<shared_memory::LocalGroup> group_;
   std::chrono::milliseconds timeout_;

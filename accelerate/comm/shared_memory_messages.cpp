@@ -1,6 +1,8 @@
 // The messages from one rank to another of the backend for shared memory.
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/shared_memory_backend.h"
@@ -24,11 +26,13 @@ class SharedMemoryBackend::Receive : public c10d::Work {
     std::erase(backend_->receives_, this);
   }
 
-  bool isCompleted() override { return backend_->finish_receive(*this, /*wait=*/false); }
+  bool isCompleted() override { return backend_->finish_receive(*this, std::nullopt); }
   bool isSuccess() const override { return finished; }
   int sourceRank() const override { return from; }
   std::vector<at::Tensor> result() override { return {into.tensor()}; }
-  bool wait(std::chrono::milliseconds) override { return backend_->finish_receive(*this, /*wait=*/true); }
+  bool wait(std::chrono::milliseconds timeout) override {
+    return backend_->finish_receive(*this, timeout == kNoTimeout ? backend_->timeout_ : timeout);
+  }
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     wait(kNoTimeout);
     return done({into.tensor()})->getFuture();
@@ -70,16 +74,22 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::start_receive(Tensors& tensors
   return receive;
 }
 
-/// Finishes the receives that were asked for before `wanted` and take the same messages, then that one.
-bool SharedMemoryBackend::finish_receive(Receive& wanted, bool wait) {
+/// Finishes the receives that were asked for before `wanted` and take the same messages, then that one, all of them
+/// within `limit`. Without one it only looks whether the messages are there.
+bool SharedMemoryBackend::finish_receive(Receive& wanted, std::optional<std::chrono::milliseconds> limit) {
+  using std::chrono::milliseconds;
+  const auto deadline = shm::Clock::now() + limit.value_or(milliseconds(0));
+  auto left = [&] {
+    if (!limit) return milliseconds(0);
+    return std::max(milliseconds(1), std::chrono::duration_cast<milliseconds>(deadline - shm::Clock::now()));
+  };
   std::lock_guard lock(receive_mutex_);
   while (!wanted.finished) {
     auto next = std::find_if(receives_.begin(), receives_.end(), [&](const Receive* receive) {
       return receive->from == wanted.from && receive->tag == wanted.tag;
     });
     auto& receive = **next;
-    auto limit = wait ? timeout_ : std::chrono::milliseconds(0);
-    auto from = group_->mailbox().receive(receive.into.data(), receive.into.bytes(), receive.from, receive.tag, limit);
+    auto from = group_->mailbox().receive(receive.into.data(), receive.into.bytes(), receive.from, receive.tag, left());
     if (!from) return false;
     receive.from = *from;
     receive.into.put_back();

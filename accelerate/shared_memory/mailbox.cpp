@@ -6,6 +6,14 @@
 
 namespace accelerate::shared_memory {
 
+namespace {
+
+// From here on a message that was read gives its memory back at once; that of a smaller one stays until the sender's
+// next message, which costs nobody a system call more.
+constexpr size_t kLargeMessage = 64 * 1024;
+
+}  // namespace
+
 Mailbox::Mailbox(GroupMemory memory, int rank, std::shared_ptr<Heap> heap)
     : memory_(std::move(memory)),
       rank_(rank),
@@ -84,7 +92,9 @@ bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
     fail("rank ", rank_, " receives ", bytes, " bytes from rank ", from, ", which has sent ", oldest->bytes, " (tag ",
          tag, "); both need tensors of one size");
   }
-  if (bytes > 0) std::memcpy(data, memory_.heaps[from] + oldest->offset, bytes);
+  auto* sent = memory_.heaps[from] + oldest->offset;
+  if (bytes > 0) std::memcpy(data, sent, bytes);
+  if (bytes >= kLargeMessage) release_pages(sent, bytes / page_bytes() * page_bytes());
   oldest->full.store(0);
   memory_.control.seat(from).mail.notify();
   return true;

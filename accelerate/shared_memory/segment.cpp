@@ -64,4 +64,6 @@ size_t page_bytes() {
   return bytes;
 }
 
+void release_pages(std::byte* data, size_t bytes) { madvise(data, bytes, MADV_REMOVE); }
+
 }  // namespace accelerate::shared_memory

@@ -47,4 +47,8 @@ class Segment {
 /// The unit of commit() and release().
 size_t page_bytes();
 
+/// Gives the memory behind some whole pages of a segment back to the system, also in a process that did not make it.
+/// They hold zeros then.
+void release_pages(std::byte* data, size_t bytes);
+
 }  // namespace accelerate::shared_memory

@@ -126,6 +126,27 @@ TEST_CASE("messages between two ranks come in order, and both may send before th
   });
 }
 
+TEST_CASE("a message is waited for no longer than its wait says, and may come later") {
+  tests::run_ranks(2, [](Group& group) {
+    auto backend = backend_of(group);
+    Tensors tensor{torch::full({1}, static_cast<float>(group.rank()))};
+    if (group.rank() == 0) {
+      auto work = backend->recv(tensor, 1, 0);
+      auto begin = std::chrono::steady_clock::now();
+      CHECK_THROWS_WITH_AS(work->wait(std::chrono::milliseconds(50)),
+                           doctest::Contains("did not take part (receive from rank 1"), Error);
+      CHECK(std::chrono::steady_clock::now() - begin < group.timeout() / 10);
+      group.barrier();
+      CHECK(work->wait(std::chrono::seconds(60)));
+      CHECK(tensor[0].item<float>() == 1);
+    } else {
+      group.barrier();
+      backend->send(tensor, 0, 0)->wait();
+    }
+    group.barrier();
+  });
+}
+
 TEST_CASE("collectives that do not fit together are an error on every rank, and the group goes on") {
   tests::run_ranks(2, [](Group& group) {
     auto tensor = torch::ones({group.rank() + 1});

@@ -57,6 +57,19 @@ TEST_CASE("messages come in the order they were sent, for each tag, and more of 
   });
 }
 
+TEST_CASE("a large message gives its memory back when it is read, not when another one is sent") {
+  constexpr size_t kBytes = 3'000'000;
+  tests::LocalMemory memory(2);
+  const size_t before = memory.committed_bytes(0);
+  run_mailboxes(memory, [&](Mailbox& mailbox, int rank) {
+    if (rank == 0) return mailbox.send(message(7, kBytes).data(), kBytes, 1, 0, kLimit);
+    std::vector<std::byte> received(kBytes);
+    mailbox.receive(received.data(), kBytes, 0, 0, kLimit);
+    CHECK((received == message(7, kBytes)));
+    CHECK(memory.committed_bytes(0) - before <= page_bytes());
+  });
+}
+
 TEST_CASE("a message from any rank is taken, and tells from whom it came") {
   tests::LocalMemory memory(3);
   run_mailboxes(memory, [](Mailbox& mailbox, int rank) {

@@ -2,6 +2,8 @@
 
 // Ranks that are threads of the test and use one mapping of the memory, so that the thread sanitizer sees all they do.
 
+#include <sys/stat.h>
+
 #include <exception>
 #include <functional>
 #include <memory>
@@ -21,7 +23,7 @@ class LocalMemory {
   explicit LocalMemory(int size) : control_(shared_memory::ControlView::bytes(size)) {
     control_.commit(0, control_.capacity());
     for (int rank = 0; rank < size; ++rank) {
-      auto segment = std::make_shared<shared_memory::Segment>(kHeapBytes);
+      auto& segment = segments_.emplace_back(std::make_shared<shared_memory::Segment>(kHeapBytes));
       segment->commit(0, shared_memory::kStagesBytes);
       heaps_.push_back(std::make_shared<shared_memory::Heap>(segment, shared_memory::kStagesBytes));
     }
@@ -29,6 +31,13 @@ class LocalMemory {
 
   int size() const { return static_cast<int>(heaps_.size()); }
   const std::shared_ptr<shared_memory::Heap>& heap(int rank) const { return heaps_[rank]; }
+
+  /// Memory that the system has given to the heap of `rank`.
+  size_t committed_bytes(int rank) const {
+    struct stat status{};
+    fstat(segments_[rank]->descriptor().get(), &status);
+    return static_cast<size_t>(status.st_blocks) * 512;
+  }
 
   shared_memory::GroupMemory view() const {
     shared_memory::GroupMemory view{.control = {control_.data(), size()}, .heaps = {}, .core_for_each = size() <= 2};
@@ -38,6 +47,7 @@ class LocalMemory {
 
  private:
   shared_memory::Segment control_;
+  std::vector<std::shared_ptr<shared_memory::Segment>> segments_;
   std::vector<std::shared_ptr<shared_memory::Heap>> heaps_;
 };
 
