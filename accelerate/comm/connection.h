@@ -6,13 +6,16 @@
 #include <chrono>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "accelerate/comm/flight_recorder.h"
 #include "accelerate/comm/group.h"
+#include "accelerate/comm/heartbeat.h"
 #include "accelerate/comm/watchdog.h"
 #include "accelerate/shared_memory/machines.h"
 
@@ -37,8 +40,10 @@ class Group::Connection {
     Transport transport = Transport::Auto;
     std::chrono::milliseconds timeout = std::chrono::minutes(30);
     bool debug = false;
-    bool use_nccl = false;      // a second backend, for tensors on a CUDA device
-    std::string local_address;  // what peers connect to
+    bool use_nccl = false;                                 // a second backend, for tensors on a CUDA device
+    std::string local_address;                             // what peers connect to
+    std::vector<int> names = {};                           // by rank: what messages call it, if not by that number
+    std::optional<Heartbeat> main_process = std::nullopt;  // that hosts the store, if not this group's rank 0
   };
 
   /// Connects the ranks that share `store`. Collective.
@@ -49,6 +54,15 @@ class Group::Connection {
   Transport transport() const { return transport_; }  // that was chosen
   int rank() const { return rank_; }
   int size() const { return size_; }
+
+  /// The rank of the job that is number `rank` here.
+  std::string name_of(int rank) const;
+
+  /// The number of the next sub-group: all ranks count all of them, so that each has keys of its own in the store.
+  int count_subgroup() { return num_subgroups_++; }
+
+  /// Connects `ranks` of this group, in that order, by what connects this group. Collective for them.
+  std::shared_ptr<Connection> connect_subgroup(int number, const std::vector<int>& ranks) const;
 
   /// Waits for a collective on `tensor`, which may be undefined. What goes wrong is an Error that names this rank, the
   /// operation and the ranks that were missing; the last collectives are written to standard error.
@@ -61,6 +75,7 @@ class Group::Connection {
 
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();
+  std::string describe_self() const;
   c10::intrusive_ptr<SharedMemoryBackend> connect_neighbours(const shared_memory::NoticeBoard& board,
                                                              const shared_memory::Machines& machines) const;
   [[noreturn]] void fail_without(int64_t number, const std::exception& error);
@@ -71,6 +86,7 @@ class Group::Connection {
   Transport transport_ = Transport::Gloo;
   int rank_;
   int size_;
+  int num_subgroups_ = 0;
   FlightRecorder recorder_;
   std::optional<Watchdog> watchdog_;
 };

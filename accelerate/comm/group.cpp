@@ -1,6 +1,9 @@
 #include "accelerate/comm/group.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <sstream>
 
 #include <torch/types.h>
 
@@ -55,12 +58,13 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
   return calls;
 }
 
-[[noreturn]] void fail_mismatch(const std::vector<Call>& calls, int rank) {
+[[noreturn]] void fail_mismatch(const std::vector<Call>& calls, const Group::Connection& connection) {
   std::ostringstream message;
-  message << "rank " << rank << ": the ranks call collectives that do not fit together:";
-  for (size_t other = 0; other < calls.size(); ++other) {
+  message << "rank " << connection.name_of(connection.rank())
+          << ": the ranks call collectives that do not fit together:";
+  for (int other = 0; other < connection.size(); ++other) {
     const auto& call = calls[other];
-    message << "\n  - Process " << other << ": " << name_of(call.operation);
+    message << "\n  - Process " << connection.name_of(other) << ": " << name_of(call.operation);
     if (call.operation == kBarrier) continue;
     message << " " << c10::toString(static_cast<at::ScalarType>(call.dtype)) << " "
             << at::IntArrayRef(call.sizes.data(), call.num_dims);
@@ -76,7 +80,7 @@ std::vector<Call> exchange_and_compare(Group::Connection& connection, const Call
   bool free_rows = mine.operation == kAllGather || mine.operation == kGatherBytes || mine.operation == kBroadcastBytes;
   for (auto call : calls) {
     if (free_rows && call.num_dims > 0) call.sizes[0] = mine.sizes[0];
-    if (call != mine) fail_mismatch(calls, connection.rank());
+    if (call != mine) fail_mismatch(calls, connection);
   }
   return calls;
 }
@@ -95,6 +99,35 @@ c10d::ReduceOp c10d_operation(Reduction reduction) {
     default:
       return c10d::ReduceOp::SUM;
   }
+}
+
+/// The ranks as text: "0, 2".
+std::string list_of(const std::vector<int>& ranks) {
+  std::string list;
+  for (int rank : ranks) list += (list.empty() ? "" : ", ") + std::to_string(rank);
+  return list;
+}
+
+/// Sorts `ranks` and makes sure that a group of `size` has them.
+void check_members(std::vector<int>& ranks, int size) {
+  std::sort(ranks.begin(), ranks.end());
+  if (ranks.empty()) fail("subgroup: the list of its ranks is empty; it needs at least one");
+  for (int rank : {ranks.front(), ranks.back()}) {
+    if (rank < 0 || rank >= size) fail("subgroup: there is no rank ", rank, " in a group of ", size);
+  }
+  auto twice = std::adjacent_find(ranks.begin(), ranks.end());
+  if (twice != ranks.end()) fail("subgroup: rank ", *twice, " is named twice in ", list_of(ranks));
+}
+
+/// Throws on every rank unless all name the same ranks.
+void check_same_members(const Group& group, const std::vector<int>& ranks) {
+  auto lists = group.all_gather_bytes(list_of(ranks));
+  if (std::all_of(lists.begin(), lists.end(), [&](const auto& list) { return list == lists[0]; })) return;
+  std::string message = "subgroup: the ranks name different members:";
+  for (size_t rank = 0; rank < lists.size(); ++rank) {
+    message += "\n  - Process " + group.connection()->name_of(static_cast<int>(rank)) + ": " + lists[rank];
+  }
+  fail(message, "\nEvery rank has to name the same ones, also a rank that is not among them.");
 }
 
 }  // namespace
@@ -208,6 +241,15 @@ void Group::barrier(const std::string& what) const {
     exchange_and_compare(*connection_, call);
   }
   connection_->wait(what, {}, [&] { return connection_->process_group()->barrier(); });
+}
+
+std::optional<Group> Group::subgroup(std::vector<int> ranks) const {
+  check_members(ranks, size_);
+  if (!connection_) return Group();
+  check_same_members(*this, ranks);
+  const int number = connection_->count_subgroup();
+  if (!std::binary_search(ranks.begin(), ranks.end(), rank_)) return std::nullopt;
+  return ranks.size() == 1 ? Group() : Group(connection_->connect_subgroup(number, ranks));
 }
 
 }  // namespace accelerate::comm

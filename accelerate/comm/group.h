@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ class Group {
 
   /// Returns when all ranks have called it. `what` appears in the error when one does not come.
   void barrier(const std::string& what = "barrier") const;
+
+  /// Connects some ranks of this group to a group of their own, where they are counted from 0 in the order of their
+  /// ranks here; nothing on the others. All ranks of this group call it, with the same ranks, also those that are not
+  /// among them. Messages name ranks as those of the job. Throws Error on every rank when the lists differ, or name a
+  /// rank twice or one that there is not.
+  std::optional<Group> subgroup(std::vector<int> ranks) const;
 
   /// Whether every collective first compares its operation, shape and type across ranks (ACCELERATE_DEBUG_MODE).
   bool debug() const;  // not collective

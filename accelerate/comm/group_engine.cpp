@@ -1,5 +1,6 @@
 // Builds the process group of a job. The only file that sees gloo (gloo_headers/README.md).
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -76,7 +77,33 @@ Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, i
   process_group_->setDefaultBackend(type);
   process_group_->setGroupName("accelerate");
   if (options_.use_nccl) add_nccl_backend(*process_group_, store_, options_.timeout);
-  watchdog_.emplace(store_, rank, size, recorder_);
+  watchdog_.emplace(store_, rank, size, recorder_, WatchdogOptions{options_.names, options_.main_process});
+}
+
+std::string Group::Connection::name_of(int rank) const {
+  return std::to_string(options_.names.empty() ? rank : options_.names[rank]);
+}
+
+/// "rank 1 of 4", or "rank 3 of the group of ranks 1, 3".
+std::string Group::Connection::describe_self() const {
+  auto self = "rank " + name_of(rank_) + " of ";
+  if (options_.names.empty()) return self + std::to_string(size_);
+  for (int rank = 0; rank < size_; ++rank) self += (rank == 0 ? "the group of ranks " : ", ") + name_of(rank);
+  return self;
+}
+
+std::shared_ptr<Group::Connection> Group::Connection::connect_subgroup(int number,
+                                                                       const std::vector<int>& ranks) const {
+  auto options = options_;
+  options.transport = transport_ == Transport::Gloo ? Transport::Gloo : Transport::Auto;
+  options.main_process = watchdog_->main_process();
+  options.names = ranks;
+  if (!options_.names.empty()) {
+    for (int& rank : options.names) rank = options_.names[rank];
+  }
+  auto store = c10::make_intrusive<c10d::PrefixStore>("group/" + std::to_string(number), store_);
+  auto place = std::find(ranks.begin(), ranks.end(), rank_) - ranks.begin();
+  return std::make_shared<Connection>(store, static_cast<int>(place), static_cast<int>(ranks.size()), options);
 }
 
 c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
@@ -110,7 +137,7 @@ c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(co
     if (warn) get_logger("accelerate").warning(uneven(machines));
   } else if (machines[0].size() > 1 && !(required && machines.size() > 1)) {
     try {
-      return connect_through_memory(board, machines, rank_, options_.timeout);
+      return connect_through_memory(board, machines, rank_, {.timeout = options_.timeout, .names = options_.names});
     } catch (const Error& error) {
       reason = error.what();
       if (warn) {
@@ -155,8 +182,8 @@ void Group::Connection::fail_without(int64_t number, const std::exception& error
   auto missing = by_memory && elapsed < options_.timeout / 2 ? "" : watchdog_->missing_ranks(number);
   watchdog_->write_report();
   auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));
-  fail("rank ", rank_, " of ", size_, ": ", describe(collective), " failed after ",
-       std::round(elapsed.count() * 10) / 10, " s; ", reason);
+  fail(describe_self(), ": ", describe(collective), " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
+       reason);
 }
 
 }  // namespace accelerate::comm

@@ -276,11 +276,14 @@ shm::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store) {
 
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::NoticeBoard& board,
                                                                const shm::Machines& machines, int rank,
-                                                               std::chrono::milliseconds timeout) {
+                                                               const NeighbourOptions& options) {
   auto num_neighbours = static_cast<int>(machines[shm::place_of(machines, rank).machine].size());
   auto meeting = shm::meet(board, machines, rank, shm::LocalGroup::meeting_options(num_neighbours, kMeetingTimeout));
-  return c10::make_intrusive<SharedMemoryBackend>(std::make_unique<shm::LocalGroup>(std::move(meeting), timeout),
-                                                  timeout);
+  if (!options.names.empty()) {
+    for (int& each : meeting.ranks) each = options.names[each];
+  }
+  auto group = std::make_unique<shm::LocalGroup>(std::move(meeting), options.timeout);
+  return c10::make_intrusive<SharedMemoryBackend>(std::move(group), options.timeout);
 }
 
 }  // namespace accelerate::comm

@@ -117,10 +117,15 @@ class SharedMemoryBackend : public c10d::Backend {
 /// The notes of ranks that share `store`.
 shared_memory::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store);
 
+struct NeighbourOptions {
+  std::chrono::milliseconds timeout = std::chrono::minutes(30);
+  std::vector<int> names = {};                     // by rank: what messages call it, if not by that number
+};
+
 /// Connects the ranks of each machine. Collective for all ranks of the job; the outcome is the same on every rank.
 /// Throws Error when those of some machine cannot share its memory.
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::NoticeBoard& board,
                                                                const shared_memory::Machines& machines, int rank,
-                                                               std::chrono::milliseconds timeout);
+                                                               const NeighbourOptions& options);
 
 }  // namespace accelerate::comm

@@ -53,32 +53,32 @@ std::timed_mutex& sending() {
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 
 /// A rank that is alive and waits for the same collective fails as we do and says so here; who does not, was not there.
-std::string ask_store(c10d::Store& store, int rank, int size, int64_t number) {
+std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number) {
   auto key = [&](int other) { return "failed/" + std::to_string(number) + "/" + std::to_string(other); };
   store.set(key(rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
   std::string missing;
-  for (int other = 0; other < size; ++other) {
+  for (int other = 0; other < static_cast<int>(names.size()); ++other) {
     while (!store.check({key(other)}) && Clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     if (store.check({key(other)})) continue;
     auto heartbeat = Heartbeat::from_text(text_of(store, beat_key(other)));
-    missing +=
-        (missing.empty() ? "" : ", ") + std::to_string(other) + " (" + describe(heartbeat, unix_milliseconds()) + ")";
+    missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
   }
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
 }
 
 }  // namespace
 
-Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder)
-    : store_(std::move(store)), rank_(rank), size_(size), recorder_(recorder) {
+Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
+                   WatchdogOptions options)
+    : store_(std::move(store)), rank_(rank), size_(size), recorder_(recorder), names_(std::move(options.names)) {
   send_heartbeat();
   std::vector<std::string> all;
   for (int other = 0; other < size; ++other) all.push_back(beat_key(other));
   store_->wait(all);
-  main_process_ = Heartbeat::from_text(text_of(*store_, beat_key(0)));
+  main_process_ = options.main_process ? *options.main_process : Heartbeat::from_text(text_of(*store_, beat_key(0)));
   watch_for_report_requests();
   thread_ = quiet_thread([this] { live(); });
 }
@@ -118,7 +118,8 @@ void Watchdog::live() {
 
 void Watchdog::write_report() const {
   std::ostringstream text;
-  text << "rank " << rank_ << " of " << size_ << ": the last collectives, the newest at the end:\n"
+  text << "rank " << name_of(rank_) << " of " << (names_.empty() ? "" : "a group of ") << size_
+       << ": the last collectives, the newest at the end:\n"
        << recorder_.report();
   auto block = text.str();
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, block.data(), block.size());
@@ -140,9 +141,11 @@ std::string Watchdog::store_is_silent(const char* how) const {
 
 std::string Watchdog::missing_ranks(int64_t number) const {
   auto answer = std::make_shared<std::promise<std::string>>();
-  auto question = [answer, store = store_, rank = rank_, size = size_, number] {
+  std::vector<std::string> names;
+  for (int rank = 0; rank < size_; ++rank) names.push_back(name_of(rank));
+  auto question = [answer, store = store_, rank = rank_, names, number] {
     try {
-      answer->set_value(ask_store(*store, rank, size, number));
+      answer->set_value(ask_store(*store, rank, names, number));
     } catch (...) {
       answer->set_exception(std::current_exception());
     }

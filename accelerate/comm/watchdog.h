@@ -4,8 +4,10 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -14,12 +16,18 @@
 
 namespace accelerate::comm {
 
+struct WatchdogOptions {
+  std::vector<int> names = {};                           // by rank: what messages call it, if not by that number
+  std::optional<Heartbeat> main_process = std::nullopt;  // that hosts the store, if not rank 0
+};
+
 /// Sends this rank's heartbeats while it lives, from a thread of its own. SIGUSR2 makes that thread write the
 /// recorder's report to standard error, within a second; a handler that the program has set itself stays.
 class Watchdog {
  public:
   /// Ranks meet in `store`, which rank 0 or its launcher hosts. Collective.
-  Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder);
+  Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
+           WatchdogOptions options = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -29,19 +37,24 @@ class Watchdog {
   /// others.
   std::string missing_ranks(int64_t number) const;
 
+  /// As it was in the beginning: where the store is.
+  const Heartbeat& main_process() const { return main_process_; }
+
   /// Writes the recorder's report to standard error, in one piece.
   void write_report() const;
 
  private:
   void live();
   void send_heartbeat();
+  std::string name_of(int rank) const { return std::to_string(names_.empty() ? rank : names_[rank]); }
   std::string store_is_silent(const char* how) const;
 
   c10::intrusive_ptr<c10d::Store> store_;
   int rank_;
   int size_;
   const FlightRecorder& recorder_;
-  Heartbeat main_process_;  // as it was in the beginning: where the store is
+  std::vector<int> names_;
+  Heartbeat main_process_;
   std::mutex mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;

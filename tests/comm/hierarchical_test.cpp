@@ -27,7 +27,7 @@ c10::intrusive_ptr<SharedMemoryBackend> connect(const Group& everyone, const std
                                                 const Machines& machines) {
   auto store = everyone.connection()->process_group()->getStore();
   auto board = notice_board(c10::make_intrusive<c10d::PrefixStore>(name, store));
-  return connect_through_memory(board, machines, everyone.rank(), std::chrono::seconds(20));
+  return connect_through_memory(board, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
 }
 
 /// The ranks that have the same number on their machines.
