@@ -42,6 +42,7 @@ class Group::Connection {
     bool debug = false;
     bool use_nccl = false;                                 // a second backend, for tensors on a CUDA device
     std::string local_address;                             // what peers connect to
+    std::optional<int> core_sharers = std::nullopt;        // ranks that run on this one's cores; else all
     std::vector<int> names = {};                           // by rank: what messages call it, if not by that number
     std::optional<Heartbeat> main_process = std::nullopt;  // that hosts the store, if not this group's rank 0
   };

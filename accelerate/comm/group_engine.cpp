@@ -137,7 +137,9 @@ c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(co
     if (warn) get_logger("accelerate").warning(uneven(machines));
   } else if (machines[0].size() > 1 && !(required && machines.size() > 1)) {
     try {
-      return connect_through_memory(board, machines, rank_, {.timeout = options_.timeout, .names = options_.names});
+      return connect_through_memory(
+          board, machines, rank_,
+          {.timeout = options_.timeout, .core_sharers = options_.core_sharers, .names = options_.names});
     } catch (const Error& error) {
       reason = error.what();
       if (warn) {

@@ -14,6 +14,7 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/rendezvous.h"
 #include "accelerate/comm/sockets.h"
@@ -55,17 +56,14 @@ at::Device choose_device(bool cpu, int local_rank) {
   return at::Device(*accelerator, index);
 }
 
-void choose_num_threads(const ProcessEnvironment& process) {
-  if (!wanted_threads()) at::set_num_threads(fair_threads(process.local_world_size));
+void choose_num_threads(const CoreSharers& sharers) {
+  if (!wanted_threads()) at::set_num_threads(fair_threads(sharers.count));
 }
 
-/// After ranks have met, which counts the cores that all of them together have. Once, since the cores left are those of
-/// this rank then.
-void choose_cores(const ProcessEnvironment& process) {
-  static bool chosen = false;
-  if (chosen || !environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
-  chosen = true;
-  if (!stay_on_cores(cores_of_process(allowed_cores(), process.local_rank, process.local_world_size))) {
+/// After ranks are connected, which looks at the cores that each has. One that has cores of its own stays on them.
+void choose_cores(const CoreSharers& sharers) {
+  if (!environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
+  if (!stay_on_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
     get_logger("accelerate").warning("the system does not let this rank choose its cores; it runs on any");
   }
 }
@@ -115,7 +113,12 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   // Now rank 0 has been reached: before, its name need not have been known.
   connection.local_address =
       process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
-  return Group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
+  const auto sharers = find_core_sharers(*store, process.rank, process.world_size);
+  connection.core_sharers = sharers.count;
+  if (!use_nccl) choose_num_threads(sharers);
+  Group group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
+  choose_cores(sharers);
+  return group;
 }
 
 }  // namespace
@@ -173,9 +176,7 @@ std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStat
     bool gpu = shared->device.is_cuda();
     shared->type = gpu ? DistributedType::MultiGpu : DistributedType::MultiCpu;
     shared->options.timeout = options.timeout.value_or(default_timeout(gpu));
-    if (!gpu) choose_num_threads(shared->process);
     shared->group = connect(shared->process, shared->options, gpu);
-    choose_cores(shared->process);
     shared->backend = gpu ? "nccl" : to_string(shared->group.connection()->transport());
   }
   auto group = shared->group;

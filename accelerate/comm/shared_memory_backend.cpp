@@ -282,7 +282,7 @@ c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::Notice
   if (!options.names.empty()) {
     for (int& each : meeting.ranks) each = options.names[each];
   }
-  auto group = std::make_unique<shm::LocalGroup>(std::move(meeting), options.timeout);
+  auto group = std::make_unique<shm::LocalGroup>(std::move(meeting), options.timeout, options.core_sharers);
   return c10::make_intrusive<SharedMemoryBackend>(std::move(group), options.timeout);
 }
 

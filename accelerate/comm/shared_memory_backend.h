@@ -119,6 +119,7 @@ shared_memory::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& s
 
 struct NeighbourOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(30);
+  std::optional<int> core_sharers = std::nullopt;  // ranks that run on this one's cores; else all of the machine
   std::vector<int> names = {};                     // by rank: what messages call it, if not by that number
 };
 

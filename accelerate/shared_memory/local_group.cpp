@@ -27,8 +27,9 @@ MeetingOptions LocalGroup::meeting_options(int size, std::chrono::milliseconds t
           .timeout = timeout};
 }
 
-LocalGroup::LocalGroup(Meeting meeting, std::chrono::milliseconds timeout)
+LocalGroup::LocalGroup(Meeting meeting, std::chrono::milliseconds timeout, std::optional<int> core_sharers)
     : ranks_(std::move(meeting.ranks)),
+      core_for_each_(core_sharers.value_or(static_cast<int>(ranks_.size())) <= available_cores()),
       control_(std::move(meeting.control)),
       segments_(std::move(meeting.heaps)),
       heap_(std::make_shared<Heap>(segments_[meeting.number], kStagesBytes)),
@@ -40,7 +41,7 @@ LocalGroup::LocalGroup(Meeting meeting, std::chrono::milliseconds timeout)
 GroupMemory LocalGroup::memory() const {
   int size = static_cast<int>(segments_.size());
   GroupMemory memory{
-      .control = {control_->data(), size}, .heaps = {}, .core_for_each = size <= available_cores(), .names = ranks_};
+      .control = {control_->data(), size}, .heaps = {}, .core_for_each = core_for_each_, .names = ranks_};
   for (const auto& segment : segments_) memory.heaps.push_back(segment->data());
   return memory;
 }

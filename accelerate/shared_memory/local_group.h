@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "accelerate/shared_memory/channel.h"
@@ -22,7 +23,8 @@ class LocalGroup {
   static MeetingOptions meeting_options(int size, std::chrono::milliseconds timeout);
 
   /// Ranks are counted in the group by their place among those that have met; messages name them as the job does.
-  LocalGroup(Meeting meeting, std::chrono::milliseconds timeout);
+  /// `core_sharers` of them run on the cores of this one, itself included; all where it is not known.
+  LocalGroup(Meeting meeting, std::chrono::milliseconds timeout, std::optional<int> core_sharers = std::nullopt);
 
   Channel& channel() { return channel_; }
   Mailbox& mailbox() { return mailbox_; }
@@ -34,6 +36,7 @@ class LocalGroup {
   GroupMemory memory() const;
 
   std::vector<int> ranks_;
+  bool core_for_each_;
   std::shared_ptr<Segment> control_;
   std::vector<std::shared_ptr<Segment>> segments_;
   std::shared_ptr<Heap> heap_;

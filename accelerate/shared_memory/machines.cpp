@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/base/log.h"
 
 namespace accelerate::shared_memory {
@@ -15,15 +15,13 @@ namespace {
 
 constexpr auto kUnwilling = "unwilling";  // in place of a machine's name
 
-/// Changes with every start of a machine's kernel, with every machine, and with every network that a machine is
-/// divided into: the sockets through which ranks meet belong to one of those.
-/// Nothing where the kernel does not tell.
+/// Every network that a machine is divided into has a name of its own: the sockets through which ranks meet belong to
+/// one of those. Nothing where the kernel does not tell.
 std::optional<std::string> name_of_machine() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string name;
-  if (!std::getline(file, name)) return std::nullopt;
+  auto name = boot_id();
+  if (!name) return std::nullopt;
   std::error_code unknown;
-  return name + " " + std::filesystem::read_symlink("/proc/self/ns/net", unknown).string();
+  return *name + " " + std::filesystem::read_symlink("/proc/self/ns/net", unknown).string();
 }
 
 std::string key_of(int rank) { return "machine/" + std::to_string(rank); }
