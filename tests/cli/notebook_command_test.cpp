@@ -151,3 +151,14 @@ TEST_CASE("notebook install refuses what it cannot do, and leaves no kernel behi
   CHECK(contains(refusal(without_kernel.install({"--prefix", prefix})),
                  "accelerate-kernel is missing: this installation was built without ACCELERATE_NOTEBOOK"));
 }
+
+TEST_CASE("notebook install notices a file that it cannot write") {
+  Installation installation;
+  auto prefix = installation.path() / "venv";
+  auto blocked = kernel_below(prefix / "share/jupyter") / "prelude.h";
+  fs::create_directories(blocked);  // where the file belongs
+  auto done = installation.install({"--prefix", prefix});
+  CHECK(done.exit_code != 0);
+  CHECK_MESSAGE(done.errors.find(blocked.string()) != std::string::npos, done.errors);
+  CHECK(done.output.find("Installed") == std::string::npos);
+}
