@@ -17,7 +17,7 @@ bool is_blocked(int number) {
 /// Work that cannot be handed over to a thread.
 struct Immovable {
   Immovable() = default;
-  Immovable(Immovable&&) { throw std::runtime_error("stays here"); }
+  Immovable(const Immovable&) { throw std::runtime_error("stays here"); }
   void operator()() const {}
 };
 
