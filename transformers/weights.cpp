@@ -2,10 +2,13 @@
 
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <ATen/ops/empty.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/stored_tensor.h"
 #include "accelerate/tensors/weight_files.h"
 #include "transformers/dtype_names.h"
 #include "transformers/pretrained_model.h"
@@ -117,6 +120,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
   at::NoGradGuard no_grad;
   LoadReport report;
   NewParameters fresh;
+  std::vector<std::pair<at::Tensor, StoredTensor>> known;
   for (auto& [name, weight] : weights) {
     auto source = sources.find(name);
     if (source == sources.end()) {
@@ -126,7 +130,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
       report.mismatched.push_back({name, tensor.shape, weight.sizes().vec()});
       fresh.insert(weight.unsafeGetTensorImpl());
     } else {
-      tensor.copy_into(weight);
+      known.emplace_back(weight, tensor);
     }
   }
   for (const auto& [name, source] : sources) {
@@ -136,6 +140,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
     fail(directory.string(), ": weights have other shapes than the model; give ignore_mismatched_sizes to initialise ",
          "these anew\n", report.table());
   }
+  accelerate::tensors::copy_all(known);
   initialize_new(model, fresh);
   return report;
 }

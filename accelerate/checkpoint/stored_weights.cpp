@@ -88,9 +88,9 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
   list_names(complaints, "of another shape", mismatched);
   if (!complaints.str().empty()) fail(source.string(), ": these are the weights of another model:", complaints.str());
 
-  checked.load = [pairs = std::move(pairs)]() mutable {
+  checked.load = [pairs = std::move(pairs)] {
     at::NoGradGuard no_grad;
-    for (auto& [tensor, item] : pairs) item.copy_into(tensor);
+    tensors::copy_all(pairs);
   };
   return checked;
 }

@@ -1,13 +1,16 @@
 #include "accelerate/tensors/safetensors.h"
 
+#include <memory>
 #include <unordered_map>
 
 #include <ATen/ops/empty.h>
+#include <c10/util/strides.h>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/file.h"
 #include "accelerate/formats/safetensors.h"
-#include "accelerate/tensors/safetensors_file.h"
+#include "accelerate/formats/safetensors_shards.h"
 #include "accelerate/tensors/safetensors_types.h"
 
 namespace accelerate::tensors {
@@ -37,14 +40,31 @@ void save_safetensors(const TensorList& tensors, const std::filesystem::path& pa
   file.commit();
 }
 
-TensorList load_safetensors(const std::filesystem::path& path) {
-  SafetensorsFile file(path);
-  TensorList tensors;
-  for (const auto& entry : file.entries()) {
-    auto tensor = at::empty(entry.shape, at::TensorOptions().dtype(entry.type));
-    file.copy_into(entry, tensor);
-    tensors.emplace_back(entry.name, tensor);
+StoredTensors open_safetensors(const std::filesystem::path& path) {
+  auto file = std::make_shared<const File>(File::open(path));
+  auto shard = formats::read_safetensors_header(*file);
+  StoredTensors tensors;
+  for (auto& entry : shard.header.entries) {
+    TensorPlace place{.file = file,
+                      .begin = shard.data_begin + entry.begin,
+                      .strides = at::IntArrayRef(c10::contiguous_strides(entry.shape)).vec(),
+                      .name = entry.name};
+    StoredTensor tensor{.type = scalar_type_of(entry.dtype, path.string()),
+                        .shape = std::move(entry.shape),
+                        .source = std::move(place)};
+    tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }
+  return tensors;
+}
+
+TensorList load_safetensors(const std::filesystem::path& path) {
+  TensorList tensors;
+  std::vector<std::pair<at::Tensor, StoredTensor>> destinations;
+  for (auto& [name, stored] : open_safetensors(path)) {
+    tensors.emplace_back(name, at::empty(stored.shape, at::TensorOptions().dtype(stored.type)));
+    destinations.emplace_back(tensors.back().second, std::move(stored));
+  }
+  copy_all(destinations);
   return tensors;
 }
 

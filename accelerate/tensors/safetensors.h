@@ -11,6 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/base/append.h"
+#include "accelerate/tensors/stored_tensor.h"
 
 namespace accelerate::tensors {
 
@@ -25,6 +26,10 @@ void save_safetensors(const TensorList& tensors, const std::filesystem::path& pa
 /// The bytes of such a file.
 void write_safetensors(const TensorList& tensors, const Append& append,
                        const std::map<std::string, std::string>& metadata = {{"format", "pt"}});
+
+/// The tensors of a file without reading them, in the order of their bytes: opening it reads the header alone. Throws
+/// Error naming the file when it cannot be read or is malformed.
+StoredTensors open_safetensors(const std::filesystem::path& path);
 
 /// Reads all tensors of a file, on the CPU, in the order of their bytes.
 TensorList load_safetensors(const std::filesystem::path& path);

@@ -2,12 +2,78 @@
 
 #include <algorithm>
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
-#include <ATen/Parallel.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/shared_work.h"
 
 namespace accelerate::tensors {
+
+namespace {
+
+/// Bytes of a file that are all values of a tensor, in the order of its memory.
+struct StraightRead {
+  const File& file;
+  uint64_t position;
+  const at::Tensor& values;
+  const std::string& name;
+  char* bytes = static_cast<char*>(values.mutable_data_ptr());
+};
+
+/// Another byte than 0 and 1 is no bool in C++, and compilers rely on that.
+void check_bools(const StraightRead& read) {
+  if (read.values.scalar_type() != at::kBool) return;
+  if (std::any_of(read.bytes, read.bytes + read.values.nbytes(), [](char byte) { return byte & ~1; })) {
+    fail(read.file.path().string(), ": '", read.name,
+         "' is a tensor of bools, but holds a byte that is neither 0 nor 1");
+  }
+}
+
+void run(const std::vector<StraightRead>& reads) {
+  std::vector<uint64_t> sizes;
+  for (const auto& read : reads) sizes.push_back(read.values.nbytes());
+  share_out_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
+    const auto& read = reads[index];
+    read.file.read_at(read.position + begin, read.bytes + begin, end - begin);
+  });
+  for (const auto& read : reads) check_bools(read);
+}
+
+/// Whether the bytes of the file are, one by one, what the memory of the destination has to hold.
+bool is_alike(const at::Tensor& destination, const StoredTensor& stored, const TensorPlace& place) {
+  return destination.is_cpu() && destination.scalar_type() == stored.type && destination.sizes() == stored.shape &&
+         destination.strides() == place.strides && destination.is_non_overlapping_and_dense();
+}
+
+/// By way of a tensor that is laid out as the file is.
+void copy_converted(const StoredTensor& stored, const TensorPlace& place, const at::Tensor& destination) {
+  const auto element_bytes = c10::elementSize(stored.type);
+  const auto bytes = at::detail::computeStorageNbytes(stored.shape, place.strides, element_bytes);
+  auto values = at::empty({static_cast<int64_t>(bytes / element_bytes)}, at::TensorOptions().dtype(stored.type));
+  read_values(*place.file, place.begin, values, place.name);
+  destination.copy_(values.as_strided(stored.shape, place.strides));
+}
+
+}  // namespace
+
+void copy_all(const std::vector<std::pair<at::Tensor, StoredTensor>>& destinations) {
+  std::vector<StraightRead> reads;
+  for (const auto& [destination, stored] : destinations) {
+    const auto* place = std::get_if<TensorPlace>(&stored.source);
+    if (!place) {
+      destination.copy_(std::get<at::Tensor>(stored.source));
+    } else if (is_alike(destination, stored, *place)) {
+      reads.push_back({*place->file, place->begin, destination, place->name});
+    } else {
+      copy_converted(stored, *place, destination);
+    }
+  }
+  run(reads);
+}
+
+void StoredTensor::copy_into(const at::Tensor& destination) const { copy_all({{destination, *this}}); }
 
 at::Tensor StoredTensor::read() const {
   auto values = at::empty(shape, at::TensorOptions().dtype(type));
@@ -15,16 +81,8 @@ at::Tensor StoredTensor::read() const {
   return values;
 }
 
-void read_values(const File& file, uint64_t position, at::Tensor& values, const std::string& tensor) {
-  auto* bytes = static_cast<char*>(values.mutable_data_ptr());
-  constexpr int64_t kPartBytes = int64_t{1} << 20;  // large enough to be worth a thread
-  at::parallel_for(0, static_cast<int64_t>(values.nbytes()), kPartBytes,
-                   [&](int64_t first, int64_t last) { file.read_at(position + first, bytes + first, last - first); });
-  // Another byte than 0 and 1 is no bool in C++, and compilers rely on that.
-  if (values.scalar_type() == at::kBool &&
-      std::any_of(bytes, bytes + values.nbytes(), [](char byte) { return byte != 0 && byte != 1; })) {
-    fail(file.path().string(), ": '", tensor, "' is a tensor of bools, but holds a byte that is neither 0 nor 1");
-  }
+void read_values(const File& file, uint64_t position, const at::Tensor& values, const std::string& tensor) {
+  run({{file, position, values, tensor}});
 }
 
 }  // namespace accelerate::tensors

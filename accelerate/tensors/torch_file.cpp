@@ -2,8 +2,6 @@
 
 #include <memory>
 
-#include <ATen/EmptyTensor.h>
-#include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 
 #include "accelerate/base/atomic_file.h"
@@ -18,19 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void copy_tensor(const File& file, const StoragePlace& place, const formats::TensorReference& tensor,
-                 at::Tensor& destination) {
-  const auto type = torch_type_of(tensor.dtype);
-  const auto name = "storage " + tensor.storage;
-  const auto begin = place.begin + static_cast<uint64_t>(tensor.offset) * c10::elementSize(type);
-  if (destination.is_cpu() && destination.scalar_type() == type && destination.strides() == tensor.strides &&
-      destination.is_non_overlapping_and_dense()) {
-    return read_values(file, begin, destination, name);
-  }
-  auto bytes = at::detail::computeStorageNbytes(tensor.sizes, tensor.strides, c10::elementSize(type));
-  auto values = at::empty({static_cast<int64_t>(bytes / c10::elementSize(type))}, at::TensorOptions().dtype(type));
-  read_values(file, begin, values, name);
-  destination.copy_(values.as_strided(tensor.sizes, tensor.strides));
+/// Where a file has a tensor of which the storage is at `storage`.
+TensorPlace place_of(const std::shared_ptr<const File>& file, const formats::TensorReference& tensor,
+                     const StoragePlace& storage) {
+  const auto offset = static_cast<uint64_t>(tensor.offset) * c10::elementSize(torch_type_of(tensor.dtype));
+  return {
+      .file = file, .begin = storage.begin + offset, .strides = tensor.strides, .name = "storage " + tensor.storage};
 }
 
 }  // namespace
@@ -47,9 +38,7 @@ TorchValue load_torch_file(const fs::path& path) {
 
 StoredValue stored(const TorchValue& value) {
   return value.map<StoredTensor>([](const at::Tensor& tensor) -> StoredTensor {
-    return {.type = tensor.scalar_type(),
-            .shape = tensor.sizes().vec(),
-            .copy_into = [tensor](at::Tensor& destination) { destination.copy_(tensor); }};
+    return {.type = tensor.scalar_type(), .shape = tensor.sizes().vec(), .source = tensor};
   });
 }
 
@@ -59,9 +48,7 @@ StoredValue open_torch_file(const fs::path& path, const OpenTorchFileOptions& op
   return contents.value.map<StoredTensor>([&](const formats::TensorReference& tensor) -> StoredTensor {
     return {.type = torch_type_of(tensor.dtype),
             .shape = tensor.sizes,
-            .copy_into = [file, tensor, place = contents.storages.at(tensor.storage)](at::Tensor& destination) {
-              copy_tensor(*file, place, tensor, destination);
-            }};
+            .source = place_of(file, tensor, contents.storages.at(tensor.storage))};
   });
 }
 

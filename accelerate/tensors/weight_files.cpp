@@ -1,12 +1,11 @@
 #include "accelerate/tensors/weight_files.h"
 
 #include <map>
-#include <memory>
 #include <set>
 
 #include "accelerate/base/error.h"
 #include "accelerate/formats/shard_index.h"
-#include "accelerate/tensors/safetensors_file.h"
+#include "accelerate/tensors/safetensors.h"
 
 namespace accelerate::tensors {
 
@@ -15,16 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kIndex = ".index.json";
-
-StoredTensors open_safetensors(const fs::path& path) {
-  auto file = std::make_shared<const SafetensorsFile>(path);
-  StoredTensors tensors;
-  for (const auto& entry : file->entries()) {
-    auto copy = [file, &entry](at::Tensor& destination) { file->copy_into(entry, destination); };
-    tensors.emplace_back(entry.name, StoredTensor{.type = entry.type, .shape = entry.shape, .copy_into = copy});
-  }
-  return tensors;
-}
 
 StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& options) {
   using formats::ValueKind;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <typeinfo>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <ATen/ATen.h>
 #include <c10/util/Type.h>
@@ -117,13 +119,22 @@ struct Filling {
   at::Tensor parameter;
   StoredTensor values;
   const OptimizerSharding* sharding;
-
-  void fill() const {
-    if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
-    values.copy_into(*tensor);
-    if (sharding) *tensor = sharding->cut(parameter, *tensor);
-  }
 };
+
+/// Those that are cut one by one, so that only one of them is whole at a time.
+void fill(const std::vector<Filling>& fillings) {
+  std::vector<std::pair<at::Tensor, StoredTensor>> whole;
+  for (const auto& [tensor, parameter, values, sharding] : fillings) {
+    if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
+    if (!sharding) {
+      whole.emplace_back(*tensor, values);
+      continue;
+    }
+    values.copy_into(*tensor);
+    *tensor = sharding->cut(parameter, *tensor);
+  }
+  tensors::copy_all(whole);
+}
 
 struct StateReader {
   const StoredValue& saved;
@@ -259,7 +270,7 @@ std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer
       with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state, sharding); }));
   return [&optimizer, plan] {
     at::NoGradGuard no_grad;
-    for (const auto& filling : plan->fillings) filling.fill();
+    fill(plan->fillings);
     for (size_t i = 0; i < plan->options.size(); ++i) {
       optimizer.param_groups()[i].set_options(std::move(plan->options[i]));
     }

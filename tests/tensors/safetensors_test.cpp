@@ -2,11 +2,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/safetensors.h"
-#include "accelerate/tensors/safetensors_file.h"
 #include "accelerate/tensors/save_shards.h"
+#include "accelerate/tensors/stored_tensor.h"
 #include "accelerate/tensors/weight_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
@@ -106,9 +109,8 @@ TEST_CASE("a file that is not whole is refused with its name") {
 TEST_CASE("a tensor goes into one of another type, and a bool is 0 or 1") {
   auto path = scratch("types.safetensors");
   tensors::save_safetensors({{"flags", torch::tensor({true, false})}, {"w", torch::arange(6).to(torch::kHalf)}}, path);
-  tensors::SafetensorsFile file(path);
   auto destination = torch::empty({6}, torch::kDouble);
-  file.copy_into(file.entries()[0], destination);
+  tensors::open_safetensors(path)[0].second.copy_into(destination);
   CHECK(torch::equal(destination, torch::arange(6, torch::kDouble)));
   auto bytes = bytes_of(path);
   bytes.back() = 7;
@@ -116,13 +118,39 @@ TEST_CASE("a tensor goes into one of another type, and a bool is 0 or 1") {
   CHECK_THROWS_WITH_AS(tensors::load_safetensors(path), doctest::Contains("'flags' is a tensor of bools"), Error);
 }
 
+TEST_CASE("what several threads read together goes to its places, of any layout and type") {
+  auto path = scratch("many.safetensors");
+  tensors::TensorList tensors;
+  for (int64_t i = 0; i < 14; ++i) tensors.emplace_back(std::to_string(i), torch::randn({1 + i, (1 << 17) + 3 * i}));
+  tensors::save_safetensors(tensors, path);
+  REQUIRE(std::filesystem::file_size(path) > (32 << 20));  // less would be left to one thread
+
+  std::vector<std::pair<at::Tensor, tensors::StoredTensor>> destinations;
+  for (const auto& [name, stored] : tensors::open_safetensors(path)) {
+    auto place = torch::empty(stored.shape);
+    if (name == "3") place = torch::empty({stored.shape[1], stored.shape[0]}).t();
+    if (name == "5") place = place.to(torch::kDouble);
+    if (name == "7") place = torch::empty({2 * stored.shape[0], stored.shape[1]}).slice(0, 0, -1, 2);
+    destinations.emplace_back(place, stored);
+  }
+  tensors::copy_all(destinations);
+  for (const auto& [place, stored] : destinations) {
+    auto index = std::stoull(std::get<tensors::TensorPlace>(stored.source).name);
+    CAPTURE(index);
+    CHECK(torch::equal(place.to(torch::kFloat), tensors[index].second));
+  }
+
+  std::filesystem::resize_file(path, 30 << 20);
+  CHECK_THROWS_WITH_AS(tensors::copy_all(destinations), doctest::Contains("many.safetensors: ends at byte"), Error);
+}
+
 TEST_CASE("a file that was cut short after it was opened is an error when a tensor is read") {
   auto path = scratch("cut.safetensors");
   tensors::save_safetensors({{"w", torch::ones({1 << 20})}}, path);
-  tensors::SafetensorsFile file(path);
+  auto stored = tensors::open_safetensors(path);
   std::filesystem::resize_file(path, 4096);
   auto destination = torch::empty({1 << 20});
-  CHECK_THROWS_WITH_AS(file.copy_into(file.entries()[0], destination), doctest::Contains("ends at byte 4096"), Error);
+  CHECK_THROWS_WITH_AS(stored[0].second.copy_into(destination), doctest::Contains("ends at byte 4096"), Error);
 }
 
 TEST_CASE("a model that cannot be saved whole leaves the one from before, and no mixture of the two") {
