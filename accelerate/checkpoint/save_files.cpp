@@ -56,7 +56,10 @@ class Files {
         {.name = name, .write = [weights, name](const Append& append) { write_weights(weights, name, append); }});
   }
 
-  std::vector<CheckpointFile> take() { return std::move(files_); }
+  std::vector<CheckpointFile> take() {
+    if (copies_) copies_->finish();
+    return std::move(files_);
+  }
 
  private:
   TensorCopies* copies_;

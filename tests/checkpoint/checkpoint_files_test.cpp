@@ -5,9 +5,11 @@
 
 #include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "accelerate/base/error.h"
 #include "accelerate/checkpoint/stored_weights.h"
+#include "accelerate/checkpoint/tensor_copies.h"
 #include "accelerate/tensors/safetensors.h"
 #include "tests/checkpoint/training_run.h"
 #include "tests/support/captured_stderr.h"
@@ -277,6 +279,35 @@ TEST_CASE("so they are when they are saved in the background: the bytes are thos
     REQUIRE(accelerator.has_checkpoint(directory.path() / "async"));  // waits for it
     const std::string name = safe ? "/model.safetensors" : "/pytorch_model.bin";
     CHECK(directory.read("async" + name) == directory.read("plain" + name));
+  }
+}
+
+TEST_CASE("copies for the background are those of any tensor, and their memory is used again") {
+  checkpoint::TensorCopies copies;
+  const std::vector<at::Tensor> originals = {torch::randn({40, 1 << 18}),  // so much that several threads copy
+                                             torch::randn({3, 5}).t(),
+                                             torch::randn({4}).requires_grad_(),
+                                             torch::randn({7})[2],
+                                             torch::empty({0, 3}),
+                                             torch::conj(torch::randn({5}, torch::kComplexFloat)),
+                                             torch::randn({9}).slice(0, 0, 9, 2)};
+  std::vector<const void*> places;
+  for (int round = 0; round < 2; ++round) {
+    copies.begin();
+    std::vector<at::Tensor> taken, expected;
+    for (const auto& tensor : originals) {
+      taken.push_back(copies.copy_of(tensor));
+      expected.push_back(tensor.detach().clone());
+    }
+    copies.finish();
+    torch::NoGradGuard no_grad;
+    for (size_t i = 0; i < originals.size(); ++i) {
+      CAPTURE(i);
+      originals[i].add_(1);
+      CHECK(torch::equal(taken[i], expected[i]));
+      if (round == 0) places.push_back(taken[i].const_data_ptr());
+      CHECK(taken[i].const_data_ptr() == places[i]);
+    }
   }
 }
 
