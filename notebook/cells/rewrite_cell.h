@@ -33,7 +33,7 @@ using IsKnown = std::function<bool(const std::string& name)>;
 struct CodeOrigin {
   int number = 1;      // of the cell, which is called In[number] in messages
   int first_line = 1;  // of the cell, where the code begins
-  int run = 1;         // under this number: a silent cell has that of the next one, and commands divide a cell
+  int run = 1;         // under this number: a silent cell has that of the one before, and commands divide a cell
 };
 
 /// The units of a cell, or of a part of it.

@@ -186,10 +186,10 @@ class Definitions(KernelTest):
                           "int Apart::f() { return 1; }\nint Apart::count = 2;\nstd::cout << Apart::count;")
         self.assertEqual(self.value("use() + odd(3)"), "4")
 
-    def test_silent_cells_stand_beside_each_other_and_the_next_one(self):
+    def test_silent_cells_stand_beside_each_other_and_the_one_before(self):
         self.run_cell("int count = 0;")
         cell = "for (int i = 0; i < 2; ++i) ++count;\nstruct Counted { int n = count; };"
-        for silent in (True, True, False):  # all three have the same number
+        for silent in (False, True, True):  # all three have the same number
             self.run_cell(cell, silent=silent)
         self.assertEqual(self.value("Counted().n"), "6")
 
