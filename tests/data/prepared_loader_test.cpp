@@ -219,7 +219,8 @@ TEST_CASE("batches of a type that cannot be sent are refused where they would be
   };
   DataLoader loader(NumberStream{2}, [](std::vector<int64_t>) { return Opaque(); });
   CHECK(!data::Dispatchable<Opaque>);
-  CHECK_THROWS_WITH_AS(prepare_data_loader(loader, as_rank(0, 2)), doctest::Contains("cannot be sent"), Error);
+  CHECK_THROWS_WITH_AS(prepare_data_loader(loader, as_rank(0, 2, {.dispatch_batches = true})),
+                       doctest::Contains("cannot be sent"), Error);
   int count = 0;
   for ([[maybe_unused]] auto& batch : prepare_data_loader(loader)) ++count;
   CHECK(count == 2);
