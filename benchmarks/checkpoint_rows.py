@@ -53,6 +53,7 @@ def loading_row(name, unit, value, **more):
         ours=lambda quick: loading(ours),
         peer=lambda quick: loading(peer),
         value=value,
+        rehearsed=True,
         **more,
     )
 

@@ -39,6 +39,7 @@ class Row:
     goal: float | None = None  # for the figure of ours
     num_processes: int = 1
     peer_processes: int | None = None  # if not as many
+    rehearsed: bool = False  # where new memory is most of the work, and costs what the program before has left of it
     same_work: bool = True  # on both sides, so that their losses must be equal
     higher_is_better: bool = False
 
@@ -266,6 +267,7 @@ def large_loading_row(name, unit, value, *options, target):
         *options,
         limit=lambda quick: program("fine_tuning", "--checkpoint", texts.bert_base(), "--bare"),
         target=target,
+        rehearsed=True,
     )
 
 

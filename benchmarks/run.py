@@ -58,8 +58,8 @@ def measure(row, pairs, quick):
     result = {"name": row.name, "peer_name": row.peer_name, "unit": row.unit, "target": row.target, "goal": row.goal}
     empty = {"ours": None, "peer": None, "limit": None, "ratio": None}
     try:
-        ours = Side(row.ours(quick), row.num_processes)
-        peer = Side(row.peer(quick), row.peer_processes or row.num_processes)
+        ours = Side(row.ours(quick), row.num_processes, row.rehearsed)
+        peer = Side(row.peer(quick), row.peer_processes or row.num_processes, row.rehearsed)
         measured = measure_pairs(ours, peer, pairs, row.same_work)
         limit = measure_limit(row, quick)
     except BenchmarkFailure as failure:
