@@ -42,19 +42,19 @@ bool can_write(const Card& card) {
 }  // namespace
 
 PeerMemory::PeerMemory(Channel& channel) {
-  constexpr Call call{.operation = Operation::Exchange};
+  constexpr Call kCall{.operation = Operation::Exchange};
   std::random_device random;
   uint64_t secret = uint64_t{random()} << 32 | random();
   const Card own{.process = getpid(), .secret_address = &secret, .secret = secret};
   std::memcpy(channel.stage(), &own, sizeof(own));
-  channel.meet(call);
+  channel.meet(kCall);
   bool all_reached = true;
   for (int rank = 0; rank < channel.size(); ++rank) {
     const auto card = card_of(channel, rank);
     processes_.push_back(card.process);
     all_reached = all_reached && finds_secret(card) && can_write(card);
   }
-  channel.meet(call, /*note=*/all_reached);
+  channel.meet(kCall, /*note=*/all_reached);
   reachable_ = true;
   for (int rank = 0; rank < channel.size(); ++rank) reachable_ = reachable_ && channel.note_of(rank) != 0;
 }

@@ -113,7 +113,7 @@ void pass_through_stages(Channel& channel, const ByteArrays& arrays, const Share
 
 void exchange_shares(Channel& channel, const PeerMemory& peers, const std::vector<std::span<std::byte>>& arrays,
                      size_t num_rounds, const std::function<Shares(size_t round)>& make) {
-  const bool places_fit = arrays.size() * sizeof(arrays[0]) <= kStageBytes;
+  const bool places_fit = arrays.size() * sizeof(ByteArrays::value_type) <= kStageBytes;
   if (peers.reachable() && places_fit) return write_to_peers(channel, peers, arrays, num_rounds, make);
   for (size_t round = 0; round < num_rounds; ++round) pass_through_stages(channel, arrays, make(round));
 }

@@ -12,7 +12,6 @@
 #include "tests/support/time_limit.h"
 
 using namespace accelerate;
-using accelerate::tests::Program;
 using accelerate::tests::Result;
 using accelerate::tests::run;
 using accelerate::tests::TemporaryDirectory;

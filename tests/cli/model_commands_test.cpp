@@ -36,7 +36,7 @@ void run_python(const char* script, const fs::path& directory) {
 
 /// Models of all families that are known by their configuration, with Python's sizes, and a small one with weights in
 /// one file and in shards, as Python's own writers make them.
-const char* kMakeModels = R"(
+constexpr const char* kMakeModels = R"(
 import json, pathlib, sys, torch
 from transformers import AutoConfig, AutoModel
 from accelerate import init_empty_weights
@@ -66,7 +66,7 @@ buffers = sum(b.numel() * b.element_size() for b in model.buffers())
 (directory / "one" / "sizes.json").write_text(json.dumps([total - buffers, largest[0] - buffers]))
 )";
 
-const char* kReadModels = R"(
+constexpr const char* kReadModels = R"(
 import pathlib, sys, torch
 from transformers import AutoModel
 directory = pathlib.Path(sys.argv[1])

@@ -76,7 +76,7 @@ std::string usual_file_with(const std::vector<std::string>& changes) {
   return text;
 }
 
-const char* kMachine = "What does it compute on?";
+constexpr const char* kMachine = "What does it compute on?";
 
 }  // namespace
 

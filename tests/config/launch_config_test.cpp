@@ -12,7 +12,7 @@ using accelerate::tests::TemporaryDirectory;
 
 namespace {
 
-const char* kTwoMachines = R"(compute_environment: LOCAL_MACHINE
+constexpr const char* kTwoMachines = R"(compute_environment: LOCAL_MACHINE
 debug: false
 distributed_type: MULTI_GPU
 downcast_bf16: 'no'

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Reads each file as Python's launcher does, and writes what it understood beside it, in its own words.
-const char* kPythonReadsAll = R"(
+constexpr const char* kPythonReadsAll = R"(
 import pathlib, sys
 from accelerate.commands.config.config_args import load_config_from_file
 for path in sorted(pathlib.Path(sys.argv[1]).glob("*.*")):
