@@ -102,7 +102,7 @@ TEST_CASE("Python reads the zip files that are written here, and the other way r
 TEST_CASE("entries beyond 4 GiB are found by their positions of 64 bits" *
           doctest::skip(std::getenv("ACCELERATE_TEST_FULL") == nullptr)) {
   // Zeros that take no memory are written nowhere: what counts is what the writer says about them.
-  const uint64_t kLarge = (uint64_t{1} << 32) + 5;
+  constexpr uint64_t kLarge = (uint64_t{1} << 32) + 5;
   void* zeros = mmap(nullptr, kLarge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(zeros != MAP_FAILED);
   ScopeExit unmap([&] { munmap(zeros, kLarge); });

@@ -144,7 +144,7 @@ TEST_CASE("halves are added up in float32: many small ones are not lost in a lar
   std::vector<const std::byte*> sources;
   for (auto& value : values) sources.push_back(reinterpret_cast<const std::byte*>(&value));
   BFloat16 sum{};
-  std::byte* target = reinterpret_cast<std::byte*>(&sum);
+  auto* target = reinterpret_cast<std::byte*>(&sum);
   reduce(DataType::BFloat16, Reduction::Sum, sources, {&target, 1}, 1);
   CHECK(to_double(sum) == from_double<float>(to_double(from_double<BFloat16>(1 + 7.0 / 256))));
   CHECK(to_double(sum) > 1.02);

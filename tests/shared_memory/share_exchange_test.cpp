@@ -73,10 +73,10 @@ void forbid_writing_to_others() {
 
 /// A rank of `size` in a process of its own.
 LocalGroup join(const NoticeBoard& board, int rank, int size) {
-  constexpr auto limit = std::chrono::seconds(20);
+  constexpr auto kLimit = std::chrono::seconds(20);
   std::vector<int> ranks(size);
   std::iota(ranks.begin(), ranks.end(), 0);
-  return LocalGroup(meet(board, {ranks}, rank, LocalGroup::meeting_options(size, limit)), limit);
+  return LocalGroup(meet(board, {ranks}, rank, LocalGroup::meeting_options(size, kLimit)), kLimit);
 }
 
 }  // namespace
