@@ -27,14 +27,14 @@ bool is_control(char character) {
 /// Length of the ASCII text at the start without characters that would be removed.
 size_t plain_bytes(std::string_view text) {
   size_t bytes = 0;
-  while (bytes < text.size() && text[bytes] >= 0 && !is_control(text[bytes])) ++bytes;
+  while (bytes < text.size() && is_ascii(text[bytes]) && !is_control(text[bytes])) ++bytes;
   return bytes;
 }
 
 bool has_odd_mark(std::string_view text) {
   const auto& properties = character_properties();
   for (size_t position = 0; position < text.size(); position += character_bytes(text[position])) {
-    if (text[position] < 0 && properties[first_character(text.substr(position))] & kOddMark) return true;
+    if (!is_ascii(text[position]) && properties[first_character(text.substr(position))] & kOddMark) return true;
   }
   return false;
 }

@@ -62,15 +62,14 @@ void split_kinds(Pieces& pieces) {
     size_t done = piece.begin;
     Kind last = Kind::Space;
     for (size_t begin = piece.begin; begin < piece.end;) {
-      bool is_ascii = text[begin] >= 0;
-      Kind kind = is_ascii ? ascii_kinds[static_cast<size_t>(text[begin])]
-                           : kind_of(properties[first_character(text.substr(begin))]);
+      Kind kind = is_ascii(text[begin]) ? ascii_kinds[static_cast<unsigned char>(text[begin])]
+                                        : kind_of(properties[first_character(text.substr(begin))]);
       if (kind != last || (marks_alone && kind == Kind::Mark)) {
         if (last != Kind::Space) add(done, begin);
         done = begin;
         last = kind;
       }
-      begin += is_ascii ? 1 : character_bytes(text[begin]);
+      begin += character_bytes(text[begin]);
     }
     if (last != Kind::Space) add(done, piece.end);
   });

@@ -29,7 +29,7 @@ size_t count_characters(std::string_view text) {
 
 bool is_ascii(std::string_view text) {
   size_t checked = ascii_words(text);
-  return std::all_of(text.begin() + checked, text.end(), [](char byte) { return byte >= 0; });
+  return std::all_of(text.begin() + checked, text.end(), [](char byte) { return is_ascii(byte); });
 }
 
 std::optional<size_t> find_broken_utf8(std::string_view text) {

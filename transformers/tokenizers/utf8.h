@@ -10,6 +10,9 @@
 
 namespace transformers::tokenizers {
 
+/// Whether `byte` is a character by itself. A char has a sign on some machines and none on others.
+inline bool is_ascii(char byte) { return static_cast<unsigned char>(byte) < 0x80; }
+
 /// Whether `byte` is not the first of its character.
 inline bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 

@@ -35,7 +35,7 @@ Reading read(std::string_view text, size_t position) {
     for (char32_t character = 0; character < 128; ++character) kinds[character] = kind_of(character);
     return kinds;
   }();
-  if (text[position] >= 0) return {ascii_kinds[static_cast<size_t>(text[position])], 1};
+  if (is_ascii(text[position])) return {ascii_kinds[static_cast<unsigned char>(text[position])], 1};
   return {kind_of(first_character(text.substr(position))), character_bytes(text[position])};
 }
 
