@@ -8,6 +8,7 @@
 #include <torch/types.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/comm/connection.h"
 
 namespace accelerate::comm {
@@ -101,13 +102,6 @@ c10d::ReduceOp c10d_operation(Reduction reduction) {
   }
 }
 
-/// The ranks as text: "0, 2".
-std::string list_of(const std::vector<int>& ranks) {
-  std::string list;
-  for (int rank : ranks) list += (list.empty() ? "" : ", ") + std::to_string(rank);
-  return list;
-}
-
 /// Sorts `ranks` and makes sure that a group of `size` has them.
 void check_members(std::vector<int>& ranks, int size) {
   std::sort(ranks.begin(), ranks.end());
@@ -116,12 +110,12 @@ void check_members(std::vector<int>& ranks, int size) {
     if (rank < 0 || rank >= size) fail("subgroup: there is no rank ", rank, " in a group of ", size);
   }
   auto twice = std::adjacent_find(ranks.begin(), ranks.end());
-  if (twice != ranks.end()) fail("subgroup: rank ", *twice, " is named twice in ", list_of(ranks));
+  if (twice != ranks.end()) fail("subgroup: rank ", *twice, " is named twice in ", listed(ranks));
 }
 
 /// Throws on every rank unless all name the same ranks.
 void check_same_members(const Group& group, const std::vector<int>& ranks) {
-  auto lists = group.all_gather_bytes(list_of(ranks));
+  auto lists = group.all_gather_bytes(listed(ranks));
   if (std::all_of(lists.begin(), lists.end(), [&](const auto& list) { return list == lists[0]; })) return;
   std::string message = "subgroup: the ranks name different members:";
   for (size_t rank = 0; rank < lists.size(); ++rank) {
