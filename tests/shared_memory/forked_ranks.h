@@ -99,7 +99,10 @@ class ForkedRanks {
     }
   }
 
-  void send_signal(int rank, int number) { kill(pids_[rank], number); }
+  /// To a rank that has no outcome yet: -1 would be every process.
+  void send_signal(int rank, int number) {
+    if (pids_[rank] > 0) kill(pids_[rank], number);
+  }
 
   /// Waits for the rank to end: "returned", the message of its exception, or how it ended else.
   std::string outcome(int rank) {
