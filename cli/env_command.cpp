@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <ranges>
 
 #include "accelerate/base/byte_size.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/keys.h"
 #include "cli/machine.h"
@@ -29,17 +31,13 @@ std::string shown(double value) { return std::to_string(value); }
 std::string shown(std::monostate) { return "None"; }
 std::string shown(const std::string& value) { return value; }
 std::string shown(const std::vector<std::string>& values) {
-  std::string text;
-  for (const auto& value : values) text += (text.empty() ? "" : ", ") + ("'" + value + "'");
-  return "[" + text + "]";
+  return "[" + listed(values | std::views::transform([](const auto& value) { return "'" + value + "'"; })) + "]";
 }
 std::string shown(const config::Section& section) {
-  std::string text;
-  for (const auto& [key, value] : section) {
-    text += (text.empty() ? "" : ", ") + ("'" + key + "': ") +
-            std::visit([](const auto& one) { return shown(one); }, value);
-  }
-  return "{" + text + "}";
+  auto entry = [](const auto& pair) {
+    return "'" + pair.first + "': " + std::visit([](const auto& one) { return shown(one); }, pair.second);
+  };
+  return "{" + listed(section | std::views::transform(entry)) + "}";
 }
 
 void print_config(const config::LaunchConfig& config) {

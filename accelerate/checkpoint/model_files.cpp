@@ -3,6 +3,7 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/weight_files.h"
@@ -43,10 +44,8 @@ IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::pat
   auto checked =
       check_weights(train::state_dict_of(module), tensors::open_weights(checkpoint), checkpoint, options.strict);
   if (const auto& names = checked.keys.unexpected_keys; !names.empty()) {
-    std::string list;
-    for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
     get_logger("accelerate.checkpoint")
-        .warning(checkpoint.string() + ": these weights are not part of the model and are left out: " + list);
+        .warning(checkpoint.string() + ": these weights are not part of the model and are left out: " + listed(names));
   }
   checked.load();
   return checked.keys;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <string_view>
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -9,6 +10,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
@@ -36,9 +38,8 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
 
 /// "the machines have 2, 1 ranks ...".
 std::string uneven(const shm::Machines& machines) {
-  std::string counts;
-  for (const auto& ranks : machines) counts += (counts.empty() ? "" : ", ") + std::to_string(ranks.size());
-  return "the machines have different numbers of ranks (" + counts +
+  auto counts = std::views::transform([](const auto& ranks) { return ranks.size(); });
+  return "the machines have different numbers of ranks (" + listed(machines | counts) +
          "), so all ranks talk over TCP; with as many on each, those of a machine would share its memory";
 }
 
@@ -88,8 +89,7 @@ std::string Group::Connection::name_of(int rank) const {
 std::string Group::Connection::describe_self() const {
   auto self = "rank " + name_of(rank_) + " of ";
   if (options_.names.empty()) return self + std::to_string(size_);
-  for (int rank = 0; rank < size_; ++rank) self += (rank == 0 ? "the group of ranks " : ", ") + name_of(rank);
-  return self;
+  return self + "the group of ranks " + listed(options_.names);
 }
 
 std::shared_ptr<Group::Connection> Group::Connection::connect_subgroup(int number,

@@ -1,10 +1,12 @@
 #include "accelerate/comm/rendezvous.h"
 
 #include <thread>
+#include <vector>
 
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/sockets.h"
@@ -41,11 +43,11 @@ void throw_if_refused(c10d::Store& store) {
 }
 
 std::string missing_ranks(c10d::Store& store, const ProcessEnvironment& process) {
-  std::string missing;
+  std::vector<int> missing;
   for (int rank = 0; rank < process.world_size; ++rank) {
-    if (!store.check({"job/" + std::to_string(rank)})) missing += (missing.empty() ? "" : ", ") + std::to_string(rank);
+    if (!store.check({"job/" + std::to_string(rank)})) missing.push_back(rank);
   }
-  return missing;
+  return listed(missing);
 }
 
 /// Waits for `key` while watching for a refusal.

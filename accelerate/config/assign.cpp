@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "accelerate/base/listed.h"
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/config/scalar.h"
 
@@ -28,15 +29,6 @@ std::string describe(const DocumentNode& node) {
   throw ValueError(node.position, key.name + " is " + describe(node) + "; " + remedy);
 }
 
-std::string join(const std::vector<std::string>& words, const std::string& last_divider) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? last_divider : ", ";
-    text += words[i];
-  }
-  return text;
-}
-
 bool read_flag(const Key& key, const DocumentNode& node) {
   auto flag = as_flag(node);
   if (!flag) refuse(key, node, node.quoted ? "write true or false without quotes" : "it can be true or false");
@@ -58,7 +50,8 @@ std::string read_text(const Key& key, const DocumentNode& node) {
   auto flag = as_flag(node);
   if (flag && choices == std::vector<std::string>{"yes", "no"}) return *flag ? "yes" : "no";
   auto nearest = nearest_name(node.text, choices);
-  refuse(key, node, "it can be " + join(choices, " or ") + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+  refuse(key, node,
+         "it can be " + listed(choices, " or ") + (nearest.empty() ? "" : "; did you mean " + nearest + "?"));
 }
 
 std::vector<std::string> read_list(const Key& key, const DocumentNode& node) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
@@ -24,11 +26,7 @@ bool is_file_name(std::string_view name, std::string_view extension) {
 
 /// The names of `some` that are not among `others`, with commas between.
 std::string difference(const std::set<std::string>& some, const std::set<std::string>& others) {
-  std::string list;
-  for (const auto& name : some) {
-    if (!others.contains(name)) list += (list.empty() ? "" : ", ") + name;
-  }
-  return list;
+  return listed(some | std::views::filter([&](const std::string& name) { return !others.contains(name); }));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/letter_case.h"
+#include "accelerate/base/listed.h"
 
 namespace accelerate::launch {
 
@@ -18,15 +19,6 @@ std::optional<Number> parse_number(const std::string& text) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
-}
-
-std::string list_of(const std::vector<std::string>& choices) {
-  std::string text;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    if (i > 0) text += i + 1 == choices.size() ? " or " : ", ";
-    text += choices[i];
-  }
-  return text;
 }
 
 constexpr const char* kDefault = "default";
@@ -45,7 +37,7 @@ std::string named(const LaunchFlag& flag, const Setting& setting) {
 
 void check(const LaunchFlag& flag, const Setting& setting) {
   if (flag.name == "mixed_precision" && setting.value == "fp8") {
-    fail(named(flag, setting), ", which needs libraries for Python; it can be ", list_of(flag.choices));
+    fail(named(flag, setting), ", which needs libraries for Python; it can be ", listed(flag.choices, " or "));
   }
   switch (flag.kind) {
     case FlagKind::Switch:
@@ -66,7 +58,7 @@ void check(const LaunchFlag& flag, const Setting& setting) {
     case FlagKind::Text:
       if (!flag.choices.empty() &&
           std::find(flag.choices.begin(), flag.choices.end(), setting.value) == flag.choices.end()) {
-        fail(named(flag, setting), "; it can be ", list_of(flag.choices));
+        fail(named(flag, setting), "; it can be ", listed(flag.choices, " or "));
       }
   }
 }

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/listed.h"
 
 namespace accelerate::ranks {
 
@@ -75,11 +77,8 @@ void RankCrew::stop(int signal_number, std::chrono::milliseconds grace) {
 }
 
 std::string RankCrew::running_ranks() const {
-  std::string names;
-  for (const auto& rank : ranks_) {
-    if (!rank.returned()) names += (names.empty() ? "" : ", ") + std::to_string(rank.rank());
-  }
-  return names;
+  auto running = std::views::filter([](const auto& rank) { return !rank.returned(); });
+  return listed(ranks_ | running | std::views::transform([](const auto& rank) { return rank.rank(); }));
 }
 
 void RankCrew::fail_with_first_failure() {

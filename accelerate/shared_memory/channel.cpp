@@ -1,7 +1,10 @@
 #include "accelerate/shared_memory/channel.h"
 
+#include <ranges>
 #include <sstream>
 #include <utility>
+
+#include "accelerate/base/listed.h"
 
 namespace accelerate::shared_memory {
 
@@ -76,12 +79,9 @@ void Channel::check_usable(const char* operation) const {
 }
 
 std::string Channel::missing_ranks() const {
-  std::string missing;
-  for (int rank = 0; rank < size(); ++rank) {
-    if (memory_.control.seat(rank).round.load() >= round_) continue;
-    missing += (missing.empty() ? "" : ", ") + memory_.name_of(rank);
-  }
-  return missing;
+  auto missing = std::views::filter([&](int rank) { return memory_.control.seat(rank).round.load() < round_; });
+  auto names = std::views::transform([&](int rank) { return memory_.name_of(rank); });
+  return listed(std::views::iota(0, size()) | missing | names);
 }
 
 }  // namespace accelerate::shared_memory

@@ -1,8 +1,10 @@
 #include "accelerate/tensors/batch.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace accelerate::tensors {
 
@@ -25,9 +27,7 @@ at::Tensor& Batch::operator[](std::string_view name) {
 const at::Tensor& Batch::at(std::string_view name) const {
   auto item = find(items_, name);
   if (item != items_.end()) return item->second;
-  std::string known;
-  for (const auto& other : items_) known += (known.empty() ? "" : ", ") + other.first;
-  fail("the batch has no '", name, "'; it has: ", known.empty() ? "nothing" : known);
+  fail("the batch has no '", name, "'; it has: ", items_.empty() ? "nothing" : listed(items_ | std::views::keys));
 }
 
 at::Tensor Batch::get(std::string_view name) const {

@@ -1,6 +1,9 @@
 #include "accelerate/tracking/trackers.h"
 
+#include <ranges>
+
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace accelerate::tracking {
 
@@ -30,13 +33,12 @@ void Trackers::log_histograms(const Histograms& histograms, std::optional<int64_
 }
 
 Tracker& Trackers::get(const std::string& name) {
-  std::string known;
   for (const auto& tracker : trackers_) {
     if (tracker->name() == name) return *tracker;
-    known += (known.empty() ? "" : ", ") + tracker->name();
   }
-  if (known.empty()) fail("there is no tracker '", name, "' yet; call init_trackers first");
-  fail("there is no tracker '", name, "' in this run; it has ", known);
+  if (trackers_.empty()) fail("there is no tracker '", name, "' yet; call init_trackers first");
+  auto names = std::views::transform([](const auto& tracker) { return tracker->name(); });
+  fail("there is no tracker '", name, "' in this run; it has ", listed(trackers_ | names));
 }
 
 void Trackers::finish() {

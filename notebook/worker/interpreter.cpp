@@ -19,6 +19,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/listed.h"
 #include "notebook/worker/diagnostics.h"
 #include "notebook/worker/interrupts.h"
 #include "notebook/worker/precompiled_declarations.h"
@@ -62,10 +63,9 @@ std::unique_ptr<clang::Interpreter> make_engine(const std::vector<std::string>& 
 }
 
 void check_symbols(const clang::Interpreter& engine, const llvm::Module& code, std::set<std::string>& defined) {
-  std::string names;
-  for (const auto& name : undefined_symbols(engine, code, defined)) names += (names.empty() ? "" : ", ") + name;
+  const auto names = undefined_symbols(engine, code, defined);
   if (names.empty()) return;
-  auto message = "no loaded library defines " + names + "; %lib loads one";
+  auto message = "no loaded library defines " + listed(names) + "; %lib loads one";
   throw CompileError(message, message);
 }
 
