@@ -8,8 +8,9 @@ size_t bytes_of(DataType type) {
 }
 
 const char* name_of(Operation operation) {
-  static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce",  "reduce_scatter", "broadcast",
-                                           "allgather", "gather",    "scatter", "alltoall",       "exchange"};
+  static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce", "reduce_scatter",
+                                           "broadcast", "allgather", "gather", "scatter",
+                                           "alltoall",  "exchange",  "share"};
   return kNames[static_cast<size_t>(operation)];
 }
 

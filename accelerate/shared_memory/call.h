@@ -19,6 +19,7 @@ enum class Operation : uint8_t {
   Scatter,
   AllToAll,
   Exchange,
+  Share,
 };
 
 /// Other stands for types that are moved but not reduced; it is counted in bytes.

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "accelerate/base/error.h"
 
@@ -22,16 +23,20 @@ Segment::Segment(size_t capacity)
   map(descriptor_.get());
 }
 
-Segment::Segment(const Descriptor& descriptor) {
-  struct stat status{};
-  if (fstat(descriptor.get(), &status) != 0) fail("shared memory cannot be opened: ", std::strerror(errno));
-  int seals = fcntl(descriptor.get(), F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK)) fail("what another rank sent is not shared memory of ours");
-  capacity_ = static_cast<size_t>(status.st_size);
-  map(descriptor.get());
-}
+Segment::Segment(const Descriptor& descriptor) { open(descriptor.get()); }
+
+Segment::Segment(Descriptor&& descriptor) : descriptor_(std::move(descriptor)) { open(descriptor_.get()); }
 
 Segment::~Segment() { munmap(data_, capacity_); }
+
+void Segment::open(int fd) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0) fail("shared memory cannot be opened: ", std::strerror(errno));
+  int seals = fcntl(fd, F_GET_SEALS);
+  if (seals < 0 || !(seals & F_SEAL_SHRINK)) fail("what another rank sent is not shared memory of ours");
+  capacity_ = static_cast<size_t>(status.st_size);
+  map(fd);
+}
 
 void Segment::map(int fd) {
   void* address = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
@@ -57,6 +62,12 @@ void Segment::commit(size_t offset, size_t bytes) {
 void Segment::release(size_t offset, size_t bytes) {
   fallocate(descriptor_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
             static_cast<off_t>(bytes));
+}
+
+void Segment::make_private() {
+  const void* address =
+      mmap(data_, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, descriptor_.get(), /*offset=*/0);
+  if (address == MAP_FAILED) fail("shared memory of ", capacity_, " bytes cannot be kept: ", std::strerror(errno));
 }
 
 size_t page_bytes() {

@@ -19,6 +19,9 @@ class Segment {
   /// Maps the segment that another process has made.
   explicit Segment(const Descriptor& descriptor);
 
+  /// The same, and keeps the descriptor for what else is to be done with it.
+  explicit Segment(Descriptor&& descriptor);
+
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
   ~Segment();
@@ -26,17 +29,22 @@ class Segment {
   std::byte* data() const { return data_; }
   size_t capacity() const { return capacity_; }
 
-  /// What another process needs to map it; only with whoever made it.
+  /// What another process needs to map it; only with whoever made it or kept it.
   const Descriptor& descriptor() const { return descriptor_; }
 
   /// Puts zeroed memory behind the range, now, so that using it cannot fail later: a machine without enough of it is an
-  /// Error here, not a signal in the middle of a collective. For whoever made the segment.
+  /// Error here, not a signal in the middle of a collective. For whoever has the descriptor.
   void commit(size_t offset, size_t bytes);
 
-  /// Gives the memory of the range back. For whoever made the segment.
+  /// Gives the memory of the range back. For whoever has the descriptor.
   void release(size_t offset, size_t bytes);
 
+  /// From here on what this process writes is its own: a page is copied when it is first written to. It sees the rest
+  /// as it is with the others, who should no longer write. For whoever has the descriptor.
+  void make_private();
+
  private:
+  void open(int fd);
   void map(int fd);
 
   Descriptor descriptor_;

@@ -99,6 +99,9 @@ class ForkedRanks {
     }
   }
 
+  /// Where test and ranks leave each other notes.
+  const shared_memory::NoticeBoard& board() const { return board_; }
+
   /// To a rank that has no outcome yet: -1 would be every process.
   void send_signal(int rank, int number) {
     if (pids_[rank] > 0) kill(pids_[rank], number);

@@ -1,18 +1,14 @@
 #include "accelerate/shared_memory/share_exchange.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <numeric>
 
 #include <doctest/doctest.h>
 
 #include "accelerate/shared_memory/local_group.h"
+#include "tests/shared_memory/forbid_call.h"
 #include "tests/shared_memory/forked_ranks.h"
 #include "tests/shared_memory/thread_ranks.h"
 
@@ -59,18 +55,6 @@ bool exchange_works(Channel& channel, const PeerMemory& peers) {
   return complete(first) && complete(second);
 }
 
-/// Lets this process have no memory of others written.
-void forbid_writing_to_others() {
-  sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-  const sock_fprog program{.len = std::size(steps), .filter = steps};
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-    fail("no filter can be set: ", std::strerror(errno));
-  }
-}
-
 /// A rank of `size` in a process of its own.
 LocalGroup join(const NoticeBoard& board, int rank, int size) {
   constexpr auto kLimit = std::chrono::seconds(20);
@@ -97,7 +81,7 @@ TEST_CASE("processes write to each other's memory, and none of them when one may
   for (bool permitted : {true, false}) {
     tests::ForkedRanks ranks(3, [&](int rank, const NoticeBoard& board) {
       auto group = join(board, rank, 3);
-      if (!permitted && rank == 1) forbid_writing_to_others();
+      if (!permitted && rank == 1) tests::forbid_call(SYS_process_vm_writev);
       PeerMemory peers(group.channel());
       if (peers.reachable() != permitted) fail("reachable is ", peers.reachable());
       if (!exchange_works(group.channel(), peers)) fail("what others made is missing");
