@@ -37,9 +37,9 @@ std::vector<ByteArrays> exchange_places(Channel& channel, const ByteArrays& own)
 
 /// To come to the exchange is to allow the others to write; to come to its end is to have written everything.
 void write_to_peers(Channel& channel, const PeerMemory& peers, const ByteArrays& arrays, size_t num_rounds,
-                    const std::function<Shares(size_t round)>& make) {
+                    const std::function<Shares(size_t round)>& make, const RunRounds& run_rounds) {
   const auto places = exchange_places(channel, arrays);
-  for (size_t round = 0; round < num_rounds; ++round) {
+  run_rounds(num_rounds, [&](size_t round) {
     const auto shares = make(round);
     for (const auto& [array, begin, length] : shares[channel.rank()]) {
       for (int rank = 0; rank < channel.size(); ++rank) {
@@ -47,7 +47,7 @@ void write_to_peers(Channel& channel, const PeerMemory& peers, const ByteArrays&
         peers.write(rank, places[rank][array].data() + begin, arrays[array].subspan(begin, length));
       }
     }
-  }
+  });
   channel.meet({.operation = Operation::Exchange});
 }
 
@@ -111,10 +111,15 @@ void pass_through_stages(Channel& channel, const ByteArrays& arrays, const Share
 
 }  // namespace
 
+void run_in_order(size_t num_rounds, const std::function<void(size_t round)>& run) {
+  for (size_t round = 0; round < num_rounds; ++round) run(round);
+}
+
 void exchange_shares(Channel& channel, const PeerMemory& peers, const std::vector<std::span<std::byte>>& arrays,
-                     size_t num_rounds, const std::function<Shares(size_t round)>& make) {
+                     size_t num_rounds, const std::function<Shares(size_t round)>& make, const RunRounds& run_rounds) {
   const bool places_fit = arrays.size() * sizeof(ByteArrays::value_type) <= kStageBytes;
-  if (peers.reachable() && places_fit) return write_to_peers(channel, peers, arrays, num_rounds, make);
+  if (peers.reachable() && places_fit) return write_to_peers(channel, peers, arrays, num_rounds, make, run_rounds);
+  channel.meet({.operation = Operation::Exchange, .count = total_bytes(arrays)});
   for (size_t round = 0; round < num_rounds; ++round) pass_through_stages(channel, arrays, make(round));
 }
 
