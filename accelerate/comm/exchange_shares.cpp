@@ -77,12 +77,11 @@ bool all_on_cpu(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 void exchange_shares(const Group& group, const std::vector<at::Tensor>& tensors, size_t num_rounds,
-                     const std::function<Shares(size_t round)>& make) {
+                     const std::function<Shares(size_t round)>& make, const std::string& what) {
   at::NoGradGuard no_grad;
   auto& connection = *group.connection();
-  auto backend = connection.process_group()->getBackend(c10::DeviceType::CPU);
-  auto* memory = dynamic_cast<SharedMemoryBackend*>(backend.get());
-  connection.explain("the exchange of shares", 0, [&] {
+  auto* memory = SharedMemoryBackend::of(connection);
+  connection.explain(what, 0, [&] {
     if (memory && all_on_cpu(tensors)) {
       return memory->exchange_shares(bytes_of_all(tensors), num_rounds,
                                      [&](size_t round) { return in_bytes(make(round), tensors); });

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <optional>
 
+#include <ATen/Parallel.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/connection.h"
 #include "accelerate/comm/store_text.h"
 #include "accelerate/comm/tensor_arrays.h"
 
@@ -18,6 +20,13 @@ namespace {
 
 /// How long ranks that have met at the store may take to hand each other their memory.
 constexpr auto kMeetingTimeout = std::chrono::seconds(60);
+
+/// On as many threads as libtorch uses: one alone copies less than a machine's memory takes.
+void run_rounds(size_t num_rounds, const std::function<void(size_t round)>& run) {
+  at::parallel_for(0, static_cast<int64_t>(num_rounds), /*grain_size=*/1, [&](int64_t begin, int64_t end) {
+    for (int64_t round = begin; round < end; ++round) run(static_cast<size_t>(round));
+  });
+}
 
 }  // namespace
 
@@ -244,12 +253,32 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
   return done(outputs);
 }
 
+SharedMemoryBackend* SharedMemoryBackend::of(const Group::Connection& connection) {
+  // The process group keeps it.
+  return dynamic_cast<SharedMemoryBackend*>(connection.process_group()->getBackend(c10::DeviceType::CPU).get());
+}
+
 void SharedMemoryBackend::exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
                                           const std::function<shm::Shares(size_t round)>& make) {
   collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
     if (!peer_memory_) peer_memory_.emplace(channel);
-    shm::exchange_shares(channel, *peer_memory_, arrays, num_rounds, make);
+    shm::exchange_shares(channel, *peer_memory_, arrays, num_rounds, make, run_rounds);
   });
+}
+
+void SharedMemoryBackend::try_memory() {
+  collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
+    if (!peer_memory_) peer_memory_.emplace(channel);
+    const bool common = shm::make_common_memory(channel, shm::page_bytes(), {}) != nullptr;
+    memory_reach_ = {.common = common, .direct = peer_memory_->reachable()};
+  });
+}
+
+std::shared_ptr<shm::Segment> SharedMemoryBackend::make_common(size_t bytes, const std::vector<shm::Range>& own) {
+  std::shared_ptr<shm::Segment> segment;
+  collective(c10d::kUnsetTimeout,
+             [&](shm::Channel& channel) { segment = shm::make_common_memory(channel, bytes, own); });
+  return segment;
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::barrier(const c10d::BarrierOptions& options) {

@@ -15,7 +15,9 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "accelerate/comm/common_tensors.h"
 #include "accelerate/shared_memory/collectives.h"
+#include "accelerate/shared_memory/common_memory.h"
 #include "accelerate/shared_memory/local_group.h"
 #include "accelerate/shared_memory/share_exchange.h"
 
@@ -67,9 +69,19 @@ class SharedMemoryBackend : public c10d::Backend {
                         std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
 
+  /// The backend of a connection through the memory of one machine, else null.
+  static SharedMemoryBackend* of(const Group::Connection& connection);
+
   /// See comm::exchange_shares, which c10d does not have. `arrays` are the bytes of its tensors.
   void exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
                        const std::function<shared_memory::Shares(size_t round)>& make);
+
+  /// See comm::memory_reach. Nothing before try_memory().
+  const std::optional<MemoryReach>& memory_reach() const { return memory_reach_; }
+  void try_memory();
+
+  /// See shared_memory::make_common_memory.
+  std::shared_ptr<shared_memory::Segment> make_common(size_t bytes, const std::vector<shared_memory::Range>& own);
 
   WorkPtr send(Tensors& tensors, int to, int tag) override;
   WorkPtr recv(Tensors& tensors, int from, int tag) override;
@@ -108,6 +120,7 @@ class SharedMemoryBackend : public c10d::Backend {
   uint64_t num_operations_ = 0;
   at::Tensor scratch_;                                    // in the heap, for what does not lie there
   std::optional<shared_memory::PeerMemory> peer_memory_;  // tried when it is first of use
+  std::optional<MemoryReach> memory_reach_;
   std::mutex collective_mutex_;
   std::mutex send_mutex_;
   std::mutex receive_mutex_;
