@@ -3,6 +3,7 @@
 // libtorch's fused kernels, each of which steps many tensors in one call. Private to this room.
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,14 @@ inline bool has_kernel(const at::Tensor& values, const at::Tensor& gradient) {
   return (values.is_cpu() || values.is_cuda()) && values.is_floating_point() && !gradient.is_sparse() &&
          values.is_non_overlapping_and_dense() && same_layout(values, gradient);
 }
+
+/// What a step changes and by what: a parameter and its gradient, or the same part of both.
+struct Target {
+  at::Tensor values;
+  at::Tensor gradient;
+  // That part of a tensor of the parameter's state.
+  std::function<at::Tensor(const at::Tensor& state)> part_of = [](const at::Tensor& state) { return state; };
+};
 
 /// What all tensors of one call have in common.
 struct LaneKey {
@@ -119,22 +128,29 @@ struct AdamKernel {
   using Options = typename Rule::Options;
   static constexpr size_t kNumTensors = 5;
 
-  /// The operands for the next step of `values`, which are those of `parameter` or a part of them; nothing where the
-  /// kernel cannot take them. State that `parameter` does not have yet is made like `values`.
+  /// The tensors of `state` that a step needs; some may be undefined.
+  static std::vector<at::Tensor*> state_tensors(typename Rule::State& state, const Options& options) {
+    std::vector<at::Tensor*> tensors{&state.exp_avg(), &state.exp_avg_sq()};
+    if (options.amsgrad()) tensors.push_back(&state.max_exp_avg_sq());
+    return tensors;
+  }
+
+  /// The operands for the next step of `target`, which is `parameter` or a part of it; nothing where the kernel cannot
+  /// take them. State that `parameter` does not have yet is made like the target.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
-                                                       const at::Tensor& values, const at::Tensor& gradient,
-                                                       const Options& options) {
+                                                       const Target& target, const Options& options) {
+    const auto& [values, gradient, part_of] = target;
     auto& state = Rule::state(optimizer, parameter, values, options);
-    if (!has_kernel(values, gradient) || !same_layout(values, state.exp_avg()) ||
-        !same_layout(values, state.exp_avg_sq())) {
-      return std::nullopt;
+    if (!has_kernel(values, gradient)) return std::nullopt;
+    Operands<kNumTensors> operands{
+        .key = {values.device(), values.scalar_type(), false}, .tensors = {values, gradient}, .step = state.step() + 1};
+    size_t next = 2;
+    for (const auto* tensor : state_tensors(state, options)) {
+      auto& part = operands.tensors[next++] = part_of(*tensor);
+      if (!same_layout(values, part)) return std::nullopt;
     }
-    if (options.amsgrad() && !same_layout(values, state.max_exp_avg_sq())) return std::nullopt;
-    state.step(state.step() + 1);
-    return Operands<kNumTensors>{.key = {values.device(), values.scalar_type(), false},
-                                 .tensors = {values, gradient, state.exp_avg(), state.exp_avg_sq(),
-                                             options.amsgrad() ? state.max_exp_avg_sq() : at::Tensor()},
-                                 .step = state.step()};
+    state.step(operands.step);
+    return operands;
   }
 
   static void run(Lane<kNumTensors>& lane, const Options& options) {
@@ -156,18 +172,20 @@ struct SgdKernel {
 
   /// As AdamKernel's.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
-                                                       const at::Tensor& values, const at::Tensor& gradient,
-                                                       const Options& options) {
+                                                       const Target& target, const Options& options) {
+    const auto& [values, gradient, part_of] = target;
     const bool has_momentum = options.momentum() != 0;
     auto* state = has_momentum ? find_state<Rule::State>(optimizer, parameter) : nullptr;
-    if (!has_kernel(values, gradient) || (state && !same_layout(values, state->momentum_buffer()))) return std::nullopt;
+    if (!has_kernel(values, gradient)) return std::nullopt;
+    if (state && !same_layout(values, part_of(state->momentum_buffer()))) return std::nullopt;
     const bool first_step = has_momentum && !state;
     if (first_step) {
       state = &add_state(optimizer, parameter, std::make_unique<Rule::State>());
       state->momentum_buffer(at::zeros_like(gradient));  // the kernel fills it, unless something else fails before
     }
-    return Operands<kNumTensors>{.key = {values.device(), values.scalar_type(), first_step},
-                                 .tensors = {values, gradient, state ? state->momentum_buffer() : at::Tensor()}};
+    return Operands<kNumTensors>{
+        .key = {values.device(), values.scalar_type(), first_step},
+        .tensors = {values, gradient, state ? part_of(state->momentum_buffer()) : at::Tensor()}};
   }
 
   static void run(Lane<kNumTensors>& lane, const Options& options) {

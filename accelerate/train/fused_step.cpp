@@ -1,12 +1,16 @@
 #include "accelerate/train/fused_step.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/comm/exchange_shares.h"
+#include "accelerate/tensors/flat_view.h"
 #include "accelerate/train/fused_kernels.h"
 #include "accelerate/train/optimizer_sharding.h"
 
@@ -28,7 +32,13 @@ class FusedStep : public StepStrategy {
 
   void step(torch::optim::Optimizer& optimizer) override {
     at::NoGradGuard no_grad;
-    if (sharding_ && sharding_->gradients_are_local()) sharding_->end(optimizer);
+    if (sharding_ && sharding_->gradients_are_local()) {
+      get_logger("accelerate.train").info("gradients were not averaged; each rank steps alone from here on");
+      sharding_->end(optimizer);
+    }
+    if constexpr (requires { &Kernel::state_tensors; }) {
+      if (sharding_) take_in_state(optimizer);
+    }
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const Options&>(group.options());
       // Also after an error, and because a gradient still held here could not be freed by zero_grad.
@@ -38,13 +48,13 @@ class FusedStep : public StepStrategy {
         if (!parameter.grad().defined()) continue;
         if (sharding_ && sharding_->shards(parameter)) {
           sharded.push_back(shard_of(optimizer, parameter, options));
-        } else if (auto operands = Kernel::operands(optimizer, parameter, parameter, parameter.grad(), options)) {
+        } else if (auto operands = Kernel::operands(optimizer, parameter, {parameter, parameter.grad()}, options)) {
           lanes_.add(*operands);
         } else {
           Kernel::Rule::update(optimizer, parameter, options);
         }
       }
-      run(options);
+      run(lanes_, options);
       if (!sharded.empty()) step_together(sharded, options);
     }
   }
@@ -60,19 +70,45 @@ class FusedStep : public StepStrategy {
     Operands<Kernel::kNumTensors> operands;  // of this rank's share
   };
 
+  /// Makes all state of sharded parameters that this step needs what every rank sees, where it is kept so. It may have
+  /// been made by somebody else.
+  void take_in_state(torch::optim::Optimizer& optimizer) {
+    using State = typename Kernel::Rule::State;
+    std::vector<StateTensor> tensors;
+    std::vector<std::pair<at::Tensor, std::unique_ptr<State>>> fresh;
+    for (auto& group : optimizer.param_groups()) {
+      const auto& options = static_cast<const Options&>(group.options());
+      for (const auto& parameter : group.params()) {
+        if (!parameter.grad().defined() || !sharding_->shards(parameter)) continue;
+        if (!sharding_->keeps_whole(parameter)) continue;
+        auto* state = find_state<State>(optimizer, parameter);
+        if (!state) state = fresh.emplace_back(parameter, std::make_unique<State>()).second.get();
+        for (auto* tensor : Kernel::state_tensors(*state, options)) tensors.push_back({parameter, tensor});
+      }
+    }
+    if (tensors.empty()) return;
+    sharding_->take_in(tensors);
+    for (auto& [parameter, state] : fresh) add_state(optimizer, parameter, std::move(state));
+  }
+
   Sharded shard_of(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options) {
     const int rank = sharding_->group().rank();
     const auto gradient = sharding_->share(laid_out_as(parameter, parameter.grad()), rank);
-    auto operands = Kernel::operands(optimizer, parameter, sharding_->share(parameter, rank), gradient, options);
+    auto operands =
+        Kernel::operands(optimizer, parameter,
+                         {.values = sharding_->share(parameter, rank),
+                          .gradient = gradient,
+                          .part_of = [&](const at::Tensor& state) { return sharding_->own_share(parameter, state); }},
+                         options);
     if (!operands) {
       fail("the state of a parameter of shape ", parameter.sizes(), " does not fit rank ", rank, " of ",
            sharding_->group().size(), "; load it with load_state or load_state_dict");
     }
-    return {.flat = flat_view(parameter), .operands = std::move(*operands)};
+    return {.flat = tensors::flat_view(parameter), .operands = std::move(*operands)};
   }
 
-  void run(const Options& options) {
-    lanes_.run([&](Lane<Kernel::kNumTensors>& lane) { Kernel::run(lane, options); });
+  static void run(Lanes<Kernel::kNumTensors>& lanes, const Options& options) {
+    lanes.run([&](Lane<Kernel::kNumTensors>& lane) { Kernel::run(lane, options); });
   }
 
   /// Steps this rank's shares and exchanges them for those of the others.
@@ -86,7 +122,9 @@ class FusedStep : public StepStrategy {
                        .element_bytes = static_cast<int64_t>(flat.itemsize())});
     }
     const auto rounds = rounds_of(sizes, kRoundBytes);
-    comm::exchange_shares(group, tensors, rounds.size(), [&](size_t round) {
+    const auto make = [&](size_t round) {
+      at::NoGradGuard no_grad;  // maybe on another thread
+      Lanes<Kernel::kNumTensors> lanes;
       comm::Shares shares(group.size());
       for (const auto& [index, stretch] : rounds[round]) {
         const auto& [flat, operands] = parameters[index];
@@ -95,12 +133,14 @@ class FusedStep : public StepStrategy {
           const int64_t length = std::min(stretch.length, share.length - stretch.begin);
           if (length <= 0) continue;
           shares[rank].push_back({.tensor = index, .begin = share.begin + stretch.begin, .length = length});
-          if (rank == group.rank()) lanes_.add(operands.narrow(stretch.begin, length));
+          if (rank == group.rank()) lanes.add(operands.narrow(stretch.begin, length));
         }
       }
-      run(options);
+      run(lanes, options);
       return shares;
-    });
+    };
+    comm::exchange_shares(group, tensors, rounds.size(), make,
+                          "the step of the optimizer, which ranks share unless zero_stage is 0");
   }
 
   Lanes<Kernel::kNumTensors> lanes_;

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
 #include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/train/optimizer_sharding.h"
 #include "accelerate/train/optimizer_state.h"
@@ -70,7 +71,7 @@ tensors::TorchValue Optimizer::state_dict() const {
 }
 
 std::function<void()> Optimizer::checked_state(const tensors::StoredValue& state) const {
-  return checked_optimizer_state(*shared_->optimizer, state, sharding());
+  return checked_optimizer_state(*shared_->optimizer, state, shared_->sharding.get());
 }
 
 bool Optimizer::shard(const std::shared_ptr<parallel::Replicas>& replicas) const {
@@ -79,9 +80,15 @@ bool Optimizer::shard(const std::shared_ptr<parallel::Replicas>& replicas) const
     auto fresh = std::make_shared<OptimizerSharding>();
     if (!shared_->strategy->shard(fresh)) return false;
     sharding = std::move(fresh);
+    get_logger("accelerate.train").info("ranks share the step of an optimizer; zero_stage = 0 would end that");
   }
   sharding->add(replicas, *shared_->optimizer);
   return true;
+}
+
+const OptimizerSharding* Optimizer::sharding() const {
+  const auto& sharding = shared_->sharding;
+  return sharding && sharding->is_on() ? sharding.get() : nullptr;
 }
 
 void Optimizer::unshard() const {

@@ -60,31 +60,34 @@ class Optimizer {
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() const { return shared_->optimizer->param_groups(); }
   auto& state() const { return shared_->optimizer->state(); }
 
-  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h. Sharded state is gathered, as
-  /// copies; collective then.
+  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h. State of which each rank keeps
+  /// its share is gathered, as copies; collective then.
   tensors::TorchValue state_dict() const;
 
-  /// Checks that `state` fits and returns what puts it there; nothing changes before. Throws Error when it does not
-  /// fit.
+  /// Checks that `state` fits and returns what puts it there, which is collective where ranks share the step; nothing
+  /// changes before. Throws Error when it does not fit.
   [[nodiscard]] std::function<void()> checked_state(const tensors::StoredValue& state) const;
 
-  /// Takes over `state`. Throws Error, and changes nothing, when it does not fit.
+  /// Takes over `state`. Throws Error, and changes nothing, when it does not fit. Collective where ranks share the
+  /// step: all of them load the same.
   void load_state_dict(const tensors::TorchValue& state) { checked_state(tensors::stored(state))(); }
 
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
 
   /// Steps the parameters that `replicas` keeps the same on several ranks together with them: each rank steps its share
-  /// and hands it to the others. Results are the same to the bit; the state that a rank keeps is that of its share, and
-  /// `state()` shows that. step() and state_dict() are collective from here on. Returns false, and changes nothing,
+  /// and hands it to the others. Results are the same to the bit, and step() is collective from here on. The state of
+  /// Adam and AdamW is one copy in memory that all ranks of a machine see, where they can have that; else a rank keeps
+  /// that of its share, `state()` shows just this, and state_dict() is collective. Returns false, and changes nothing,
   /// where the optimizer has no fused step. A step on gradients that were not averaged ends it, as unshard() does.
   bool shard(const std::shared_ptr<parallel::Replicas>& replicas) const;
 
-  /// Gives every rank the whole state; each steps all parameters from now on, for good. Collective if it is sharded.
+  /// Gives every rank a whole state of its own; each steps all parameters from now on, for good. Collective if the step
+  /// is shared.
   void unshard() const;
 
-  /// How the ranks divide the step; null where they do not.
-  const OptimizerSharding* sharding() const { return shared_->sharding.get(); }
+  /// How the ranks divide the step; null where they do not, or no longer.
+  const OptimizerSharding* sharding() const;
 
   /// Steps by `strategy` from now on. Collective if it is sharded.
   void set_step_strategy(std::unique_ptr<StepStrategy> strategy);

@@ -1,12 +1,16 @@
 #include "accelerate/train/optimizer_sharding.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include <ATen/ATen.h>
-#include <torch/optim/optimizer.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/adamw.h>
 
+#include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/exchange_shares.h"
 #include "accelerate/parallel/replicas.h"
+#include "accelerate/tensors/flat_view.h"
 #include "accelerate/train/optimizer_state.h"
 
 namespace accelerate::train {
@@ -19,6 +23,14 @@ constexpr int64_t kLeastSharded = 16 * 1024;
 bool worth_sharding(const at::Tensor& parameter) {
   return parameter.numel() >= kLeastSharded && parameter.is_floating_point() &&
          parameter.is_non_overlapping_and_dense();
+}
+
+// Below this, in all parameters together, a step is over before the ranks have met.
+constexpr int64_t kLeastShared = 1024 * 1024;
+
+/// Not a class derived from them, whose step is its own.
+bool is_adam(const torch::optim::Optimizer& optimizer) {
+  return typeid(optimizer) == typeid(torch::optim::AdamW) || typeid(optimizer) == typeid(torch::optim::Adam);
 }
 
 /// Calls `visit` for every tensor of the state of the parameters that `sharding` shards, in the same order on all
@@ -36,14 +48,13 @@ void for_each_sharded_state(const OptimizerSharding& sharding, torch::optim::Opt
 
 }  // namespace
 
-at::Tensor flat_view(const at::Tensor& tensor) { return tensor.as_strided({tensor.numel()}, {1}); }
-
 void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer) {
   if (ended_ || std::find(replicas_.begin(), replicas_.end(), replicas) != replicas_.end()) return;
   replicas_.push_back(replicas);
+  has_common_ = is_adam(optimizer) && comm::memory_reach(group()).common;
   for_each_sharded_state(*this, optimizer, [this](const at::Tensor& parameter, at::Tensor& state) {
     // A share already: of replicas that hold it too, or from a time when the optimizer was prepared before.
-    if (state.sizes() == parameter.sizes()) state = cut(parameter, state);
+    if (!keeps_whole(parameter) && state.sizes() == parameter.sizes()) state = cut(parameter, state);
   });
 }
 
@@ -52,11 +63,17 @@ bool OptimizerSharding::shards(const at::Tensor& parameter) const {
          std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& each) { return each->averages(parameter); });
 }
 
+bool OptimizerSharding::keeps_whole(const at::Tensor& parameter) const { return has_common_ && parameter.is_cpu(); }
+
 const comm::Group& OptimizerSharding::group() const { return replicas_.front()->group(); }
 
 at::Tensor OptimizerSharding::share(const at::Tensor& tensor, int rank) const {
   const auto [begin, length] = share_of(tensor.numel(), rank, group().size());
-  return flat_view(tensor).narrow(0, begin, length);
+  return tensors::flat_view(tensor).narrow(0, begin, length);
+}
+
+at::Tensor OptimizerSharding::own_share(const at::Tensor& parameter, const at::Tensor& state) const {
+  return keeps_whole(parameter) ? share(state, group().rank()) : state;
 }
 
 at::Tensor OptimizerSharding::cut(const at::Tensor& parameter, const at::Tensor& whole) const {
@@ -65,11 +82,16 @@ at::Tensor OptimizerSharding::cut(const at::Tensor& parameter, const at::Tensor&
   return share(in_order ? whole : at::empty_like(parameter).copy_(whole), group().rank()).clone();
 }
 
+at::Tensor OptimizerSharding::whole(const at::Tensor& parameter, const at::Tensor& state) const {
+  return keeps_whole(parameter) ? state : gather(parameter, state);
+}
+
+/// Of the shares that each rank has.
 at::Tensor OptimizerSharding::gather(const at::Tensor& parameter, const at::Tensor& share) const {
   at::NoGradGuard no_grad;
   auto whole = at::empty_like(parameter, share.options().memory_format(at::MemoryFormat::Preserve));
   this->share(whole, group().rank()).copy_(share);
-  comm::exchange_shares(group(), {flat_view(whole)}, /*num_rounds=*/1, [&](size_t) {
+  comm::exchange_shares(group(), {tensors::flat_view(whole)}, /*num_rounds=*/1, [&](size_t) {
     comm::Shares shares;
     for (int rank = 0; rank < group().size(); ++rank) {
       const auto [begin, length] = share_of(whole.numel(), rank, group().size());
@@ -86,9 +108,25 @@ bool OptimizerSharding::gradients_are_local() const {
 
 void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
   for_each_sharded_state(*this, optimizer,
-                         [this](const at::Tensor& parameter, at::Tensor& state) { state = gather(parameter, state); });
+                         [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
+  common_.make_private();
   replicas_.clear();
   ended_ = true;
+}
+
+bool sharing_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas) {
+  if (!is_adam(optimizer)) return false;
+  int64_t num_elements = 0;
+  for (const auto& group : optimizer.param_groups()) {
+    for (const auto& parameter : group.params()) {
+      if (!worth_sharding(parameter) || !replicas.averages(parameter)) continue;
+      if (!parameter.is_cpu()) return false;
+      num_elements += parameter.numel();
+    }
+  }
+  if (num_elements < kLeastShared) return false;
+  const auto reach = comm::memory_reach(replicas.group());
+  return reach.common && reach.direct;
 }
 
 }  // namespace accelerate::train

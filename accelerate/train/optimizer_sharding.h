@@ -1,6 +1,6 @@
 #pragma once
 
-// The parameters that ranks step together, each rank its share, and the state that each of them keeps for its share.
+// The parameters that ranks step together, each rank its share, and where the state of these shares is kept.
 
 #include <memory>
 #include <vector>
@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/comm/group.h"
+#include "accelerate/train/common_state.h"
 #include "accelerate/train/shares.h"
 
 namespace torch::optim {
@@ -19,15 +20,23 @@ class Replicas;
 
 namespace accelerate::train {
 
-/// Which parameters of one optimizer are sharded. The tensors of their state are the share of this rank, in one
-/// dimension; those of other parameters are whole.
+/// Which parameters of one optimizer are sharded. The averages that Adam and AdamW keep for one are whole, with one
+/// copy for all ranks, where these can have common memory. Otherwise each rank keeps the state of its share, in one
+/// dimension. The state of other parameters is whole and each rank's own.
 class OptimizerSharding {
  public:
   /// Shards the parameters that `replicas` keeps the same on its ranks: those of some size, since for small ones it
-  /// costs less to step them on every rank. State that `optimizer` already has is cut. Does nothing after end().
+  /// costs less to step them on every rank. State that `optimizer` already has is cut, or waits for take_in(). Does
+  /// nothing after end().
   void add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer);
 
+  /// Whether something may be sharded.
+  bool is_on() const { return !replicas_.empty(); }
+
   bool shards(const at::Tensor& parameter) const;
+
+  /// Whether the state of `parameter`, which is sharded, is whole, with one copy for all ranks.
+  bool keeps_whole(const at::Tensor& parameter) const;
 
   /// The ranks. Only while something is sharded.
   const comm::Group& group() const;
@@ -36,24 +45,38 @@ class OptimizerSharding {
   /// empty.
   at::Tensor share(const at::Tensor& tensor, int rank) const;
 
-  /// This rank's share of a state that was whole.
+  /// A view of this rank's share of a tensor of the state of `parameter`.
+  at::Tensor own_share(const at::Tensor& parameter, const at::Tensor& state) const;
+
+  /// Makes those of `tensors` whole, with one copy for all ranks, that are not: undefined ones are zeros then.
+  /// Collective if there are any. For parameters whose state is kept so.
+  void take_in(const std::vector<StateTensor>& tensors) { common_.take_in(group(), tensors); }
+
+  /// This rank's share of a state that was whole, where each rank keeps its own.
   at::Tensor cut(const at::Tensor& parameter, const at::Tensor& whole) const;
 
-  /// The whole, laid out as `parameter`, of which each rank has its `share`. Collective.
-  at::Tensor gather(const at::Tensor& parameter, const at::Tensor& share) const;
+  /// The whole of a tensor of the state of `parameter`, laid out as that. Where each rank keeps its own share, a copy,
+  /// and collective.
+  at::Tensor whole(const at::Tensor& parameter, const at::Tensor& state) const;
 
   /// Whether this rank's gradients are not those of the others, so that it has to step on its own.
   bool gradients_are_local() const;
 
-  /// Gives every rank the whole state. From here on no parameter is sharded. Collective.
+  /// Gives every rank a whole state of its own. From here on no parameter is sharded. Collective.
   void end(torch::optim::Optimizer& optimizer);
 
  private:
+  at::Tensor gather(const at::Tensor& parameter, const at::Tensor& share) const;
+
   std::vector<std::shared_ptr<parallel::Replicas>> replicas_;
+  CommonState common_;
+  bool has_common_ = false;
   bool ended_ = false;
 };
 
-/// The elements of a dense tensor in the order of its memory.
-at::Tensor flat_view(const at::Tensor& tensor);
+/// Whether ranks may share the step of `optimizer` without being asked: a program does not notice, since the state is
+/// whole on every rank, and it pays, since each rank writes what it has stepped straight to the others and there is
+/// enough of it. For Adam and AdamW. Not collective once memory_reach() of the ranks is known.
+bool sharing_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
 }  // namespace accelerate::train

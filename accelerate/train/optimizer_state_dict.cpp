@@ -86,7 +86,8 @@ struct OptionsReader {
 };
 
 /// `sharding` where it names `parameter`.
-const OptimizerSharding* sharding_of(const at::Tensor& parameter, const OptimizerSharding* sharding) {
+template <class Sharding>
+Sharding* sharding_of(const at::Tensor& parameter, Sharding* sharding) {
   return sharding && sharding->shards(parameter) ? sharding : nullptr;
 }
 
@@ -97,7 +98,7 @@ struct StateWriter {
 
   void operator()(const char* key, int64_t step) { entries.emplace_back(key, at::scalar_tensor(step, at::kFloat)); }
   void operator()(const char* key, const at::Tensor& tensor) {
-    entries.emplace_back(key, sharding ? sharding->gather(parameter, tensor) : tensor);
+    entries.emplace_back(key, sharding ? sharding->whole(parameter, tensor) : tensor);
   }
   void optional(const char* key, const at::Tensor& tensor) {
     if (tensor.defined()) (*this)(key, tensor);
@@ -118,15 +119,31 @@ struct Filling {
   at::Tensor* tensor;
   at::Tensor parameter;
   StoredTensor values;
-  const OptimizerSharding* sharding;
+  OptimizerSharding* sharding;
+
+  bool is_common() const { return sharding && sharding->keeps_whole(parameter); }
 };
+
+/// Makes room for tensors that all ranks see. Each of these ranks then writes the same values to them.
+void take_in_common(const std::vector<Filling>& fillings) {
+  std::vector<StateTensor> common;
+  OptimizerSharding* sharding = nullptr;  // one, since they are of one optimizer
+  for (const auto& filling : fillings) {
+    if (!filling.is_common()) continue;
+    common.push_back({filling.parameter, filling.tensor});
+    sharding = filling.sharding;
+  }
+  if (sharding) sharding->take_in(common);
+}
 
 /// Those that are cut one by one, so that only one of them is whole at a time.
 void fill(const std::vector<Filling>& fillings) {
+  take_in_common(fillings);
   std::vector<std::pair<at::Tensor, StoredTensor>> whole;
-  for (const auto& [tensor, parameter, values, sharding] : fillings) {
+  for (const auto& filling : fillings) {
+    const auto& [tensor, parameter, values, sharding] = filling;
     if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
-    if (!sharding) {
+    if (!sharding || filling.is_common()) {
       whole.emplace_back(*tensor, values);
       continue;
     }
@@ -140,7 +157,7 @@ struct StateReader {
   const StoredValue& saved;
   const at::Tensor& parameter;
   const StateTensors& own;  // of the old state
-  const OptimizerSharding* sharding;
+  OptimizerSharding* sharding;
   std::vector<Filling>& fillings;
 
   void operator()(const char* key, int64_t& step) {
@@ -211,7 +228,7 @@ StateTensors tensors_of(torch::optim::Optimizer& optimizer, const at::Tensor& pa
 }
 
 template <class Form>
-Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, const OptimizerSharding* sharding) {
+Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, OptimizerSharding* sharding) {
   Plan plan;
   const auto& groups = state.at("param_groups").items();
   const auto parameters = numbered(optimizer, groups);
@@ -265,7 +282,7 @@ TorchValue optimizer_state_dict(torch::optim::Optimizer& optimizer, bool fused, 
 }
 
 std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer, const StoredValue& state,
-                                              const OptimizerSharding* sharding) {
+                                              OptimizerSharding* sharding) {
   auto plan = std::make_shared<Plan>(
       with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state, sharding); }));
   return [&optimizer, plan] {

@@ -59,12 +59,14 @@ struct Run {
     return model(torch::randn({4, 3, 8, 8})).square().mean();
   }
 
-  void step(int number) {
+  void step(int number) { step(number, accelerator, optimizer); }
+
+  void step(int number, Accelerator& with, Optimizer& stepping) {
     auto loss = loss_of(number);
-    accelerator.backward(loss);
-    accelerator.clip_grad_norm_(model.parameters(), 0.5);
-    optimizer.step();
-    optimizer.zero_grad();
+    with.backward(loss);
+    with.clip_grad_norm_(model.parameters(), 0.5);
+    stepping.step();
+    stepping.zero_grad();
     losses.push_back(loss.item<double>());
   }
 
@@ -147,8 +149,9 @@ TEST_CASE("so has a step that is divided over gloo") {
   });
 }
 
-TEST_CASE("each rank keeps the state of its share") {
+TEST_CASE("without common memory each rank keeps the state of its share") {
   run_ranks(4, [](comm::Group&) {
+    use_transport("gloo");
     Run sharded(kSharded), whole({});
     sharded.train(1);
     whole.train(1);
@@ -162,7 +165,7 @@ TEST_CASE("each rank keeps the state of its share") {
   });
 }
 
-TEST_CASE("what was stepped before it was prepared is cut, and what is prepared again goes on") {
+TEST_CASE("what is prepared again goes on") {
   run_ranks(2, [](comm::Group&) {
     Run sharded(kSharded), whole({});
     for (Run* run : {&sharded, &whole}) {
@@ -173,13 +176,35 @@ TEST_CASE("what was stepped before it was prepared is cut, and what is prepared 
       run->train(2);
     }
     check_equal(sharded, whole);
+  });
+}
 
+TEST_CASE("what was stepped before ranks shared the step goes on, and so does what they no longer share") {
+  run_ranks(2, [](comm::Group&) {
+    Run whole({}), changing({});
+    whole.train(6);
+    changing.train(2);
+    for (int64_t stage : {1, 0}) {
+      Accelerator other({.zero_stage = stage});
+      auto [optimizer, model] = other.prepare(*changing.torch_optimizer, changing.model);
+      CHECK((optimizer.sharding() != nullptr) == (stage == 1));
+      const int first = stage == 1 ? 2 : 4;
+      for (int i : {first, first + 1}) changing.step(i, other, optimizer);
+    }
+    check_equal(changing, whole);
+  });
+}
+
+TEST_CASE("what was stepped before is cut where each rank keeps the state of its share") {
+  run_ranks(2, [](comm::Group&) {
+    use_transport("gloo");
     Run stepped({});
     stepped.train(2);
+    const auto before = num_state_elements(stepped);
     Accelerator other(kSharded);
-    auto [optimizer, model] = other.prepare(*stepped.torch_optimizer, stepped.net);
+    auto [optimizer, model] = other.prepare(*stepped.torch_optimizer, stepped.model);
     REQUIRE(optimizer.sharding());
-    CHECK(num_state_elements(stepped) < num_state_elements(whole));
+    CHECK(num_state_elements(stepped) < before);
   });
 }
 
@@ -242,7 +267,7 @@ TEST_CASE("gradients of several backwards are averaged before they are shared") 
       }
     }
     check_equal(sharded, whole);
-    CHECK(num_state_elements(sharded) < num_state_elements(whole));
+    CHECK(sharded.optimizer.sharding());
   });
 }
 
