@@ -6,11 +6,13 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/preemption.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/clip_gradients.h"
+#include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate {
 
@@ -59,13 +61,10 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
   return false;
 }
 
-/// Nothing is sharded unless that is asked for, though it may be faster: a step would become collective, and who saves
-/// torch's optimizer on one rank would save a share.
-int64_t choose_zero_stage(const AcceleratorOptions& options) {
-  const int64_t stage =
-      options.zero_stage ? *options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"}).value_or(0);
-  if (stage == 0 || stage == 1) return stage;
-  fail("zero_stage is ", stage, "; it can be 0 or 1. Gradients (2) and parameters (3) stay whole on every rank: ",
+std::optional<int64_t> choose_zero_stage(const AcceleratorOptions& options) {
+  const auto stage = options.zero_stage ? options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"});
+  if (!stage || stage == 0 || stage == 1) return stage;
+  fail("zero_stage is ", *stage, "; it can be 0 or 1. Gradients (2) and parameters (3) stay whole on every rank: ",
        "libtorch's Reducer keeps the buckets of all gradients for as long as it lives");
 }
 
@@ -138,6 +137,8 @@ std::shared_ptr<train::PreparedModel> Accelerator::keep(const std::shared_ptr<tr
     return !held || held->module() == model->module();
   });
   models_in_use_.push_back(model);
+  // Here, where all ranks come, so that optimizers may be prepared on one of them.
+  if (zero_stage_ != 0 && model->replicas()) comm::memory_reach(model->replicas()->group());
   shard_optimizers();
   return model;
 }
@@ -179,7 +180,9 @@ void Accelerator::shard_optimizers() const {
   if (zero_stage_ == 0 || num_processes() == 1) return;
   for (const auto& optimizer : *optimizers_) {
     for (const auto& model : models_) {
-      if (!model->replicas() || optimizer.shard(model->replicas())) continue;
+      const auto& replicas = model->replicas();
+      if (!replicas || (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas))) continue;
+      if (optimizer.shard(replicas) || !zero_stage_) continue;
       fail("zero_stage is 1, but this optimizer has no step that ranks can share; AdamW, Adam and SGD have one, with ",
            "fused_optimizers = true");
     }

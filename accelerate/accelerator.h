@@ -359,7 +359,7 @@ class Accelerator : public comm::PartialState {
   AcceleratorOptions options_;
   ProjectConfiguration project_configuration_;
   precision::MixedPrecision mixed_precision_;
-  int64_t zero_stage_;
+  std::optional<int64_t> zero_stage_;  // else ranks share a step where that is safe and pays
   std::shared_ptr<precision::GradScaler> scaler_;
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
   std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();

@@ -43,8 +43,9 @@ struct AcceleratorOptions {
   GradientAccumulationPlugin gradient_accumulation_plugin = {};
   bool step_scheduler_with_optimizer = true;  // schedulers advance once per process and optimizer step
   bool fused_optimizers = true;               // AdamW, Adam and SGD step through libtorch's fused kernels
-  // 1: each rank steps its share of the parameters and keeps the optimizer's state of that share only; results are the
-  // same. 0: all of it. Else ACCELERATE_ZERO_STAGE, else 0. DeepSpeed's word.
+  // 1: each rank steps its share of the parameters, and the ranks keep the optimizer's state once; results are the
+  // same. 0: each steps all of it. Else ACCELERATE_ZERO_STAGE, else 1 where that is safe and pays: AdamW and Adam on
+  // ranks of one machine. DeepSpeed's word.
   std::optional<int64_t> zero_stage = std::nullopt;
   // clip_grad_norm_ looks at, and scales, this rank's share of the gradients only, where optimizers are sharded.
   // Faster; the norm differs by rounding, and gradients of other ranks' shares are not scaled.
