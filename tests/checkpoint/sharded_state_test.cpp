@@ -15,6 +15,12 @@ namespace {
 /// Layers that are large enough to be sharded, and sizes that do not come out even.
 RunOptions wide(int64_t zero_stage) { return {.num_hidden = 5461, .zero_stage = zero_stage}; }
 
+/// Through shared memory ranks keep the state once, over gloo each keeps that of its share.
+void talk_through(const std::string& backend) {
+  comm::PartialState::reset();
+  comm::PartialState state({.backend = backend});
+}
+
 /// Whether two values in the form of a state_dict are the same to the bit.
 void check_same_state(const TorchValue& left, const TorchValue& right) {
   const auto& states = left.at("state").entries();
@@ -34,9 +40,10 @@ void check_same_state(const TorchValue& left, const TorchValue& right) {
 
 TEST_CASE("what was saved with a sharded optimizer goes on without, and the other way round, to the bit") {
   for (const auto& [saved, loaded] : {std::pair{1, 0}, {0, 1}, {1, 1}}) {
-    for (bool async : {false, true}) {
+    for (const auto& [backend, async] : {std::pair{"shm", false}, {"shm", true}, {"gloo", false}, {"gloo", true}}) {
       TemporaryDirectory directory;
       run_ranks(2, [&](comm::Group&) {
+        talk_through(backend);
         TrainingRun whole(wide(0));
         whole.train();
         {
@@ -59,6 +66,7 @@ TEST_CASE("what was saved with a sharded optimizer goes on without, and the othe
 TEST_CASE("a rank that fails in a hook leaves no other alone in the gathering of the state") {
   TemporaryDirectory directory;
   run_ranks(2, [&](comm::Group& group) {
+    talk_through("gloo");
     TrainingRun run(wide(1));
     run.train_steps(1);
     auto hook = run.accelerator.register_save_state_pre_hook(
@@ -75,6 +83,7 @@ TEST_CASE("a rank that fails in a hook leaves no other alone in the gathering of
 TEST_CASE("the state of any number of ranks is loaded by any other number") {
   TemporaryDirectory directory;
   auto train_and_save = [&](comm::Group& group) {
+    talk_through(group.size() == 2 ? "shm" : "gloo");
     TrainingRun run(wide(1));
     run.train_steps(2);
     run.accelerator.save_state(directory.path() / std::to_string(group.size()));
@@ -86,6 +95,7 @@ TEST_CASE("the state of any number of ranks is loaded by any other number") {
     const auto expected = tensors::load_torch_file(path / "optimizer.bin");
     for (int num_processes : {1, 2, 4}) {
       run_ranks(num_processes, [&](comm::Group&) {
+        if (num_processes > 1) talk_through(num_processes == 2 ? "gloo" : "shm");
         TrainingRun run(wide(1));
         run.accelerator.load_state(path);
         CHECK((run.optimizer.sharding() != nullptr) == (num_processes > 1));
