@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  // 1 had the checksums of whole files
+constexpr const char* kChecksumKey = "xxh3_64_of_pieces";
 
 std::string hex_of(uint64_t number) {
   std::string digits;
@@ -32,7 +33,7 @@ uint64_t number_of(const std::string& hex) {
 json json_of(const std::vector<FileRecord>& records) {
   json files = json::object();
   for (const auto& record : records) {
-    files[record.name] = {{"bytes", record.bytes}, {"xxh3_64", hex_of(record.checksum)}};
+    files[record.name] = {{"bytes", record.bytes}, {kChecksumKey, hex_of(record.checksum)}};
   }
   return files;
 }
@@ -51,7 +52,7 @@ std::vector<FileRecord> records_of(const json& files) {
     check_name(name);
     records.push_back({.name = name,
                        .bytes = file.at("bytes").get<uint64_t>(),
-                       .checksum = number_of(file.at("xxh3_64").get<std::string>())});
+                       .checksum = number_of(file.at(kChecksumKey).get<std::string>())});
   }
   return records;
 }
@@ -87,8 +88,9 @@ Manifest decode_manifest(std::string_view text, const fs::path& path) {
   Manifest manifest;
   try {
     auto object = json::parse(text);
-    if (auto version = object.at("version").get<int64_t>(); version > kVersion) {
-      fail("it has version ", version, " and this release knows ", kVersion, "; use a newer one");
+    if (auto version = object.at("version").get<int64_t>(); version != kVersion) {
+      fail("it has version ", version, " and this release knows ", kVersion,
+           "; load it with the release that saved it");
     }
     manifest.files = records_of(object.at("files"));
     manifest.metadata = object.at("metadata").get<std::map<std::string, std::string>>();

@@ -39,8 +39,8 @@ struct Manifest {
 /// The text of the manifest's file: JSON that holds its own checksum.
 std::string encode_manifest(const Manifest& manifest);
 
-/// Throws Error naming `path` when the text is not, byte for byte, what encode_manifest gives, when a newer release has
-/// written it, or when a name leads out of the directory.
+/// Throws Error naming `path` when the text is not, byte for byte, what encode_manifest gives, when another release has
+/// written it in its own form, or when a name leads out of the directory.
 Manifest decode_manifest(std::string_view text, const std::filesystem::path& path);
 
 /// The manifest of a directory; nothing when there is none, as in the folders that Python writes. Throws Error when it

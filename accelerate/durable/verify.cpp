@@ -1,10 +1,8 @@
 #include "accelerate/durable/verify.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <numeric>
+#include <mutex>
 #include <sstream>
 
 #include "accelerate/base/error.h"
@@ -20,43 +18,63 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is wrong with one file, or nothing.
-std::string damage_of(const fs::path& directory, const FileRecord& record, Check check) {
+/// What is wrong with a file before it is read, or nothing.
+std::string damage_of_size(const fs::path& directory, const FileRecord& record) {
   std::error_code error;
-  auto path = directory / record.name;
-  auto bytes = fs::file_size(path, error);
+  auto bytes = fs::file_size(directory / record.name, error);
   if (error == std::errc::no_such_file_or_directory) return record.name + " is missing";
   if (error) return record.name + " cannot be read: " + error.message();
-  if (bytes != record.bytes) {
-    return record.name + " has " + std::to_string(bytes) + " bytes instead of " + std::to_string(record.bytes);
-  }
-  if (check == Check::Sizes) return "";
-  try {
-    if (checksum_of(File::open(path)) == record.checksum) return "";
-  } catch (const Error& unreadable) {
-    return unreadable.what();
-  }
-  return record.name + " has been changed: its checksum is not the one from when it was saved";
+  if (bytes == record.bytes) return "";
+  return record.name + " has " + std::to_string(bytes) + " bytes instead of " + std::to_string(record.bytes);
 }
 
-int threads_to_read(const std::vector<FileRecord>& records) {
+/// A piece of a file, and what it contributes to the checksum.
+struct PieceSum {
+  size_t file;  // its number among the records
+  uint64_t begin;
+  uint64_t sum = 0;
+};
+
+/// Sums up the files without a sentence, on several threads. One that cannot be read gets its sentence.
+std::vector<PieceSum> sum_up(const fs::path& directory, const std::vector<FileRecord>& records,
+                             std::vector<std::string>& sentences) {
+  std::vector<PieceSum> pieces;
   uint64_t bytes = 0;
-  for (const auto& record : records) bytes += record.bytes;
-  return threads_to_move(bytes);
+  for (size_t file = 0; file < records.size(); ++file) {
+    if (!sentences[file].empty()) continue;
+    bytes += records[file].bytes;
+    for (uint64_t begin = 0; begin < records[file].bytes; begin += kChecksumPieceBytes) pieces.push_back({file, begin});
+  }
+  std::mutex mutex;
+  share_out(pieces.size(), threads_to_move(bytes), [&](size_t turn) {
+    auto& [file, begin, sum] = pieces[turn];
+    try {
+      // Opened for each piece, because a checkpoint may have more files than a process may have open.
+      sum = checksum_of_piece(File::open(directory / records[file].name), begin, records[file].bytes);
+    } catch (const Error& unreadable) {
+      std::lock_guard lock(mutex);
+      sentences[file] = unreadable.what();
+    }
+  });
+  return pieces;
+}
+
+void compare_checksums(const fs::path& directory, const std::vector<FileRecord>& records,
+                       std::vector<std::string>& sentences) {
+  std::vector<std::vector<uint64_t>> sums(records.size());
+  for (const auto& piece : sum_up(directory, records, sentences)) sums[piece.file].push_back(piece.sum);
+  for (size_t file = 0; file < records.size(); ++file) {
+    if (!sentences[file].empty() || checksum_of_pieces(sums[file]) == records[file].checksum) continue;
+    sentences[file] = records[file].name + " has been changed: its checksum is not the one from when it was saved";
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> damage(const fs::path& directory, const std::vector<FileRecord>& records, Check check) {
-  std::vector<std::string> sentences(records.size());
-  // The largest first: who comes to it last would be the one that all others wait for.
-  std::vector<size_t> order(records.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, std::greater(), [&](size_t index) { return records[index].bytes; });
-  share_out(order.size(), check == Check::Sizes ? 1 : threads_to_read(records), [&](size_t turn) {
-    const auto index = order[turn];
-    sentences[index] = damage_of(directory, records[index], check);
-  });
+  std::vector<std::string> sentences;
+  for (const auto& record : records) sentences.push_back(damage_of_size(directory, record));
+  if (check == Check::Checksums) compare_checksums(directory, records, sentences);
   std::erase(sentences, "");
   return sentences;
 }

@@ -27,13 +27,29 @@ std::string with_name(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the checksum is XXH3 with 64 bits, in memory and from a file of several pieces") {
-  CHECK(checksum_of(std::string_view("")) == 0x2d06800538d394c2);  // the value in the specification of XXH3
+TEST_CASE("the checksum is XXH3 of the XXH3 of each piece, as Python's xxhash computes it") {
+  CHECK(checksum_of(std::string_view("")) == 0x2d06800538d394c2);
+  CHECK(checksum_of(std::string_view("checkpoint")) == 0x41f2bac5e8fc7b8a);
+  CHECK(checksum_of(std::string(4 << 20, 'x')) == 0x1092c5ef2c88b0f6);
+  CHECK(checksum_of(std::string((4 << 20) + 1, 'x')) == 0xe0d6f44465747efc);
+  CHECK(checksum_of(std::string(10 << 20, 'x')) == 0x310657e1db86c56d);
+}
+
+TEST_CASE("a checksum is the same in memory, from a file, and from its pieces") {
   tests::TemporaryDirectory home;
-  std::string bytes;
-  for (int64_t i = 0; i < 2'500'001; ++i) bytes += static_cast<char>(i * i >> 3);
-  CHECK(checksum_of(File::open(home.write("file", bytes))) == checksum_of(std::string_view(bytes)));
-  CHECK(checksum_of(File::open(home.write("empty", ""))) == checksum_of(std::string_view("")));
+  for (uint64_t size : {uint64_t{0}, uint64_t{1}, kChecksumPieceBytes - 1, kChecksumPieceBytes, kChecksumPieceBytes + 1,
+                        3 * kChecksumPieceBytes}) {
+    INFO(size, " bytes");
+    std::string bytes;
+    for (uint64_t i = 0; i < size; ++i) bytes += static_cast<char>(i * i >> 3);
+    const auto file = File::open(home.write("file", bytes));
+    std::vector<uint64_t> pieces;
+    for (uint64_t begin = 0; begin < size; begin += kChecksumPieceBytes) {
+      pieces.push_back(checksum_of_piece(file, begin, size));
+    }
+    CHECK(checksum_of(file) == checksum_of(std::string_view(bytes)));
+    CHECK(checksum_of_pieces(pieces) == checksum_of(std::string_view(bytes)));
+  }
 }
 
 TEST_CASE("a file has the same record whether it is sealed while it is written or afterwards") {
@@ -81,10 +97,13 @@ TEST_CASE("names that lead out of the directory are refused by name") {
   }
 }
 
-TEST_CASE("a manifest of a newer release says so") {
-  auto text = encode_manifest(kManifest);
-  text.replace(text.find("\"version\": 1"), 12, "\"version\": 2");
-  CHECK_THROWS_WITH_AS(decode_manifest(text, "m.json"), doctest::Contains("it has version 2"), Error);
+TEST_CASE("a manifest in the form of an older or a newer release says so") {
+  for (auto version : {"1", "3"}) {
+    auto text = encode_manifest(kManifest);
+    text.replace(text.find("\"version\": 2"), 12, std::string("\"version\": ") + version);
+    const auto expected = std::string("it has version ") + version + " and this release knows 2";
+    CHECK_THROWS_WITH_AS(decode_manifest(text, "m.json"), doctest::Contains(expected.c_str()), Error);
+  }
 }
 
 TEST_CASE("a name that JSON cannot hold is an error of ours") {

@@ -7,6 +7,8 @@
 #include <random>
 
 #include "accelerate/base/error.h"
+#include "accelerate/durable/checksum.h"
+#include "accelerate/durable/seal.h"
 #include "tests/durable/saved_directory.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/temporary_directory.h"
@@ -70,6 +72,29 @@ TEST_CASE("of large files, which several threads read, all that are changed are 
   CHECK(model != std::string::npos);
   CHECK(optimizer != std::string::npos);
   CHECK(model < optimizer);
+}
+
+TEST_CASE("a flipped bit is found in each piece of a file, and so are pieces that changed places") {
+  TemporaryDirectory home;
+  auto directory = home.path() / "state";
+  constexpr uint64_t kPieces = 3;
+  tests::save(directory, std::string(kPieces * kChecksumPieceBytes - 1, 'x'));
+  const auto model = directory / "model.safetensors";
+  for (uint64_t piece = 0; piece < kPieces; ++piece) {
+    INFO("piece ", piece);
+    flip_bit(model, (piece * kChecksumPieceBytes + 77) * 8);
+    CHECK(complaint_about(directory).find("model.safetensors has been changed") != std::string::npos);
+    flip_bit(model, (piece * kChecksumPieceBytes + 77) * 8);
+  }
+  CHECK(complaint_about(directory).empty());
+
+  auto text = home.read("state/model.safetensors");
+  text[0] = 'y';
+  home.write("state/model.safetensors", text);
+  const auto of_first = seal_file(directory, "model.safetensors");
+  std::swap(text[0], text[kChecksumPieceBytes]);
+  home.write("state/model.safetensors", text);
+  CHECK(damage(directory, {of_first}, Check::Checksums).size() == 1);
 }
 
 TEST_CASE("all files that are missing, torn or changed are listed, not the first alone") {
