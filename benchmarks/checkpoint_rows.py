@@ -72,6 +72,18 @@ def waiting_row():
     )
 
 
+def syncing_row():
+    """What it costs that a save waits for the disk: the same save without its calls of fsync."""
+    return Row(
+        name="save_state of 500 MB, with fsync",
+        peer_name="without fsync, both on disk",
+        unit="ms",
+        ours=lambda quick: ours(place=BUILD),
+        peer=lambda quick: ours("--no-sync", place=BUILD),
+        value=milliseconds,
+    )
+
+
 def saving_row(name, peer_name, place, peer_options=(), **more):
     return Row(
         name=name,
@@ -89,6 +101,7 @@ CHECKPOINT_ROWS = [
     saving_row("save_state of 500 MB, in memory", "Accelerate", MEMORY, target=1),
     saving_row("save_state of 500 MB, on disk", "Accelerate, then synced", BUILD, ("--sync",), target=1),
     saving_row("save_state of 500 MB, on disk, synced", "Accelerate, never synced", BUILD),
+    syncing_row(),
     waiting_row(),
     loading_row("load_state of 500 MB", "ms", milliseconds, target=2),
     loading_row("memory at most, load_state of 500 MB", "MiB", peak_mebibytes, limit=lambda quick: ours("--bare"), target=1),
