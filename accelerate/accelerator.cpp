@@ -306,10 +306,12 @@ bool Accelerator::preemption_requested() {
 
 void Accelerator::init_trackers(const std::string& project_name, const tracking::Values& config,
                                 const InitTrackersOptions& options) {
-  trackers_.init(
-      options_.log_with,
-      {.project_name = project_name, .logging_dir = project_configuration_.logging_dir, .mlflow = options.mlflow},
-      config, is_main_process());
+  trackers_.init(options_.log_with,
+                 {.project_name = project_name,
+                  .logging_dir = project_configuration_.logging_dir,
+                  .mlflow = options.mlflow,
+                  .wandb = options.wandb},
+                 config, is_main_process());
 }
 
 /// Whether anyone on this process wants to know what `call` has to tell.

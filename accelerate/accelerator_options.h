@@ -22,9 +22,11 @@ namespace accelerate {
 
 using tracking::MlflowOptions;
 using tracking::Tracker;
+using tracking::WandbOptions;
 
 struct InitTrackersOptions {
   MlflowOptions mlflow = {};
+  WandbOptions wandb = {};
 };
 
 struct GradientAccumulationPlugin {
@@ -51,8 +53,9 @@ struct AcceleratorOptions {
   // Faster; the norm differs by rounding, and gradients of other ranks' shares are not scaled.
   bool sharded_clipping = false;
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
-  std::vector<tracking::LogWith> log_with = {};  // "jsonl", "csv", "tensorboard", "mlflow", "all", or own trackers
-  std::filesystem::path project_dir = {};        // short for project_config.project_dir
+  // "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or own trackers
+  std::vector<tracking::LogWith> log_with = {};
+  std::filesystem::path project_dir = {};  // short for project_config.project_dir
   ProjectConfiguration project_config = {};
   DistributedDataParallelKwargs distributed_data_parallel = {};
   GradScalerKwargs grad_scaler = {};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "accelerate/formats/little_endian.h"
+
 namespace accelerate::formats {
 
 namespace {
@@ -49,10 +51,6 @@ constexpr std::array<uint32_t, 256> crc32c_table() {
     table[byte] = crc;
   }
   return table;
-}
-
-void append_little_endian(std::string& bytes, uint64_t value, int num_bytes) {
-  for (int i = 0; i < num_bytes; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
 }
 
 std::string record_of(const ProtobufMessage& event) {

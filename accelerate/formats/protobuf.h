@@ -1,6 +1,6 @@
 #pragma once
 
-// The few kinds of protocol buffer fields that event files are made of.
+// The few kinds of protocol buffer fields that event files and runs of W&B are made of.
 
 #include <cstdint>
 #include <string>

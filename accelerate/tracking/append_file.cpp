@@ -17,7 +17,7 @@ AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 void AppendFile::append(std::string_view bytes) {
-  auto size_before = ::lseek(descriptor_.get(), 0, SEEK_END);
+  const auto size_before = static_cast<off_t>(this->bytes());
   ssize_t written = 0;
   do {
     written = ::write(descriptor_.get(), bytes.data(), bytes.size());
@@ -26,6 +26,12 @@ void AppendFile::append(std::string_view bytes) {
   int error = written < 0 ? errno : ENOSPC;  // a short write to a file means that the disk is full
   if (written > 0 && ::ftruncate(descriptor_.get(), size_before) != 0) error = errno;
   fail_for_file(path_, "written", error);
+}
+
+uint64_t AppendFile::bytes() const {
+  const auto end = ::lseek(descriptor_.get(), 0, SEEK_END);
+  if (end < 0) fail_for_file(path_, "read");
+  return static_cast<uint64_t>(end);
 }
 
 std::string drop_torn_line(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 // Files that grow record by record and stay whole when the process is killed while it writes.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ class AppendFile {
 
   /// Adds bytes at the end. Throws Error when not all of them could be written; the file is then as before.
   void append(std::string_view bytes);
+
+  uint64_t bytes() const;
 
  private:
   std::filesystem::path path_;

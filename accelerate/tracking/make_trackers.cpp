@@ -23,8 +23,9 @@ std::filesystem::path run_directory(const std::string& tracker, const TrackerSet
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
-  auto nearest = nearest_name(name, {"jsonl", "csv", "tensorboard", "mlflow", "all"});
-  fail("log_with has '", name, "', which is no tracker; it can have jsonl, csv, tensorboard, mlflow, all, or an object",
+  auto nearest = nearest_name(name, {"jsonl", "csv", "tensorboard", "wandb", "mlflow", "all"});
+  fail("log_with has '", name,
+       "', which is no tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an object",
        nearest.empty() ? "" : ". Did you mean '" + nearest + "'?");
 }
 
@@ -33,6 +34,7 @@ std::shared_ptr<Tracker> make_tracker(const std::string& name, const TrackerSett
   if (name == "csv") return std::make_shared<CsvTracker>(run_directory(name, settings));
   if (name == "tensorboard") return std::make_shared<TensorBoardTracker>(run_directory(name, settings));
   if (name == "mlflow") return std::make_shared<MlflowTracker>(settings.project_name, settings.mlflow);
+  if (name == "wandb") return std::make_shared<WandbTracker>(settings.project_name, settings.wandb);
   fail_unknown(name);
 }
 
@@ -48,6 +50,7 @@ std::vector<LogWith> spelled_out(const std::vector<LogWith>& log_with) {
     }
     for (const char* each : {"jsonl", "csv", "tensorboard"}) list.emplace_back(each);
     if (environment_variable("MLFLOW_TRACKING_URI")) list.emplace_back("mlflow");
+    if (environment_variable("WANDB_MODE")) list.emplace_back("wandb");
   }
   return list;
 }

@@ -12,10 +12,11 @@
 
 #include "accelerate/tracking/mlflow_tracker.h"
 #include "accelerate/tracking/tracker.h"
+#include "accelerate/tracking/wandb_tracker.h"
 
 namespace accelerate::tracking {
 
-/// One tracker to log with: "jsonl", "csv", "tensorboard", "mlflow", "all", or an object of your own.
+/// One tracker to log with: "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or an object of your own.
 class LogWith {
  public:
   LogWith(const char* name) : choice_(std::string(name)) {}
@@ -31,13 +32,14 @@ class LogWith {
 
 struct TrackerSettings {
   std::string project_name = {};
-  std::filesystem::path logging_dir = {};  // files go to logging_dir/project_name
+  std::filesystem::path logging_dir = {};  // files go to logging_dir/project_name, but those of wandb
   MlflowOptions mlflow = {};
+  WandbOptions wandb = {};
 };
 
-/// The trackers of the list, none twice; an empty list means JSON lines. "all" is every tracker that writes files, and
-/// mlflow if MLFLOW_TRACKING_URI is set. None of them has written or asked anything yet. Throws Error for an unknown
-/// name, two objects of one name, or a missing logging_dir.
+/// The trackers of the list, none twice; an empty list means JSON lines. "all" is every tracker that writes to
+/// logging_dir, mlflow if MLFLOW_TRACKING_URI is set, and wandb if WANDB_MODE is. None of them has written or asked
+/// anything yet. Throws Error for an unknown name, two objects of one name, or a missing logging_dir.
 std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<LogWith>& log_with,
                                                     const TrackerSettings& settings);
 

@@ -6,12 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/utf8.h"
 #include "accelerate/tracking/http.h"
+#include "accelerate/tracking/setting.h"
 #include "accelerate/tracking/wall_time.h"
 
 namespace accelerate::tracking {
@@ -29,12 +29,6 @@ constexpr size_t kMaxWaiting = 100'000;
 
 constexpr const char* kApi = "/api/2.0/mlflow/";
 
-std::string first_of(const std::string& given, const char* variable, const std::string& fallback) {
-  if (!given.empty()) return given;
-  auto value = environment_variable(variable);
-  return value && !value->empty() ? *value : fallback;
-}
-
 int64_t now_in_milliseconds() { return static_cast<int64_t>(wall_time() * 1000); }
 
 /// JSON has no words for them, so the server takes these texts.
@@ -50,16 +44,16 @@ std::string text_of(const json& value) { return value.dump(-1, ' ', false, json:
 }  // namespace
 
 MlflowTracker::MlflowTracker(const std::string& project_name, const MlflowOptions& options) : options_(options) {
-  auto token = first_of("", "MLFLOW_TRACKING_TOKEN", "");
-  auto user = first_of("", "MLFLOW_TRACKING_USERNAME", "");
+  auto token = setting("", "MLFLOW_TRACKING_TOKEN");
+  auto user = setting("", "MLFLOW_TRACKING_USERNAME");
   if (!token.empty()) {
     headers_.push_back("Authorization: Bearer " + token);
   } else if (!user.empty()) {
-    user_and_password_ = user + ":" + first_of("", "MLFLOW_TRACKING_PASSWORD", "");
+    user_and_password_ = user + ":" + setting("", "MLFLOW_TRACKING_PASSWORD");
   }
-  options_.tracking_uri = first_of(options.tracking_uri, "MLFLOW_TRACKING_URI", "http://127.0.0.1:5000");
-  options_.experiment_name = first_of(options.experiment_name, "MLFLOW_EXPERIMENT_NAME", project_name);
-  options_.run_id = first_of(options.run_id, "MLFLOW_RUN_ID", "");
+  options_.tracking_uri = setting(options.tracking_uri, "MLFLOW_TRACKING_URI", "http://127.0.0.1:5000");
+  options_.experiment_name = setting(options.experiment_name, "MLFLOW_EXPERIMENT_NAME", project_name);
+  options_.run_id = setting(options.run_id, "MLFLOW_RUN_ID");
   while (options_.tracking_uri.ends_with('/')) options_.tracking_uri.pop_back();
   if (!options_.tracking_uri.starts_with("http://") && !options_.tracking_uri.starts_with("https://")) {
     fail("mlflow: the tracking URI is '", options_.tracking_uri,

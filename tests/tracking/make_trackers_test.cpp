@@ -30,20 +30,23 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("log_with takes names, objects, both, and all") {
-  PatchEnvironment patch{{"MLFLOW_TRACKING_URI", std::nullopt}};
+  PatchEnvironment patch{{"MLFLOW_TRACKING_URI", std::nullopt}, {"WANDB_MODE", std::nullopt}};
   CHECK(names_of({}) == Names{"jsonl"});
   CHECK(names_of({"tensorboard"}) == Names{"tensorboard"});
-  CHECK(names_of({"csv", std::make_shared<OwnTracker>(), "mlflow", "csv"}) == Names{"csv", "own", "mlflow"});
+  CHECK(names_of({"csv", std::make_shared<OwnTracker>(), "mlflow", "wandb", "csv"}) ==
+        Names{"csv", "own", "mlflow", "wandb"});
   CHECK(names_of({"all"}) == Names{"jsonl", "csv", "tensorboard"});
   PatchEnvironment server{{"MLFLOW_TRACKING_URI", "http://127.0.0.1:1"}};
   CHECK(names_of({"all", "csv"}) == Names{"jsonl", "csv", "tensorboard", "mlflow"});
+  PatchEnvironment mode{{"WANDB_MODE", "offline"}};
+  CHECK(names_of({"all"}) == Names{"jsonl", "csv", "tensorboard", "mlflow", "wandb"});
 }
 
 TEST_CASE("mistakes in log_with are told with the remedy") {
   CHECK_THROWS_WITH_AS(names_of({"tensorbord"}), doctest::Contains("Did you mean 'tensorboard'?"), Error);
   CHECK_THROWS_WITH_AS(
       names_of({"paper"}),
-      "log_with has 'paper', which is no tracker; it can have jsonl, csv, tensorboard, mlflow, all, or an "
+      "log_with has 'paper', which is no tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an "
       "object",
       Error);
   CHECK_THROWS_WITH_AS(names_of({std::make_shared<OwnTracker>(), std::make_shared<OwnTracker>()}),
@@ -56,6 +59,7 @@ TEST_CASE("mistakes in log_with are told with the remedy") {
 
 TEST_CASE("making trackers leaves no trace on disk") {
   tests::TemporaryDirectory directory;
-  make_trackers({"jsonl", "csv", "tensorboard"}, {.project_name = "project", .logging_dir = directory.path()});
+  make_trackers({"jsonl", "csv", "tensorboard", "wandb"},
+                {.project_name = "project", .logging_dir = directory.path(), .wandb = {.dir = directory.path()}});
   CHECK(std::filesystem::is_empty(directory.path()));
 }
