@@ -10,6 +10,9 @@ import texts
 SOURCE = pathlib.Path(__file__).resolve().parent
 BUILD = SOURCE.parent / "build"
 
+# What a program that has loaded libtorch takes before it does anything.
+PROGRAM_MEBIBYTES = 107
+
 
 def program(name, *arguments):
     """A C++ side: build/bin/bench_<name>."""
@@ -256,7 +259,7 @@ def loading_row(name, unit, value, checkpoint, *options, **more):
     )
 
 
-def large_loading_row(name, unit, value, *options, target):
+def large_loading_row(name, unit, value, *options, **more):
     """The limit is a program that only reads the bytes of the file."""
     return loading_row(
         name,
@@ -266,8 +269,8 @@ def large_loading_row(name, unit, value, *options, target):
         "--load",
         *options,
         limit=lambda quick: program("fine_tuning", "--checkpoint", texts.bert_base(), "--bare"),
-        target=target,
         rehearsed=True,
+        **more,
     )
 
 
@@ -354,7 +357,7 @@ ROWS = [
         same_work=False,
     ),
     large_loading_row("from_pretrained of 440 MB", "ms", milliseconds, target=5),
-    large_loading_row("memory at most, loading and using 440 MB", "MiB", peak_mebibytes, "--use_all", target=1),
+    large_loading_row("memory at most, loading and using 440 MB", "MiB", peak_mebibytes, "--use_all", target=1, goal=1.1 * 418 + PROGRAM_MEBIBYTES),
     Row(
         name="2 ranks, start to end of first step",
         peer_name="Accelerate",

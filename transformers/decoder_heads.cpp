@@ -31,6 +31,14 @@ DecoderForCausalLM::DecoderForCausalLM(std::string class_name, const PretrainedC
   if (!tied) head_ = linear("lm_head", words_->weight.size(1), words_->weight.size(0), /*with_bias=*/false);
 }
 
+std::string DecoderForCausalLM::other_name_of(std::string_view weight) const {
+  if (head_ || weight != "lm_head.weight") return "";
+  for (const auto& item : named_parameters()) {
+    if (item.value().is_same(words_->weight)) return item.key();
+  }
+  return "";
+}
+
 at::Tensor DecoderForCausalLM::predict(const ModelInputs& inputs) {
   auto x = decoder_->forward(inputs).last_hidden_state;
   return head_ ? head_(x) : at::linear(x, words_->weight);

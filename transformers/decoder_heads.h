@@ -23,7 +23,8 @@ class DecoderForSequenceClassification : public SequenceClassificationModel {
 /// Predicts each text's next tokens.
 class DecoderForCausalLM : public CausalLMModel {
  public:
-  bool ignores(std::string_view weight) const override { return !head_ && weight == "lm_head.weight"; }
+  /// A head that is tied is the table of words.
+  std::string other_name_of(std::string_view weight) const override;
 
  protected:
   /// Registers `decoder` under `prefix`. When `tied`, the table `words` gives the logits; else a layer "lm_head" does.

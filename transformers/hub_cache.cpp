@@ -36,7 +36,7 @@ fs::path find_checkpoint(const std::string& checkpoint, const std::string& revis
   std::string commit = revision;
   if (std::ifstream reference(repository / "refs" / revision); reference) std::getline(reference, commit);
   auto snapshot = repository / "snapshots" / commit;
-  if (fs::is_directory(snapshot)) return snapshot;
+  if (!commit.empty() && fs::is_directory(snapshot)) return snapshot;
 
   if (fs::is_directory(repository)) {
     fail("'", checkpoint, "' has no revision '", revision, "' in ", repository.string(),

@@ -30,6 +30,13 @@ void check_labels(const at::Tensor& labels, int64_t num_labels) {
        " labels, 0 to ", num_labels - 1, "; give num_labels to from_pretrained, or mend the data");
 }
 
+/// Broadcasting would make something of them, but not what anybody meant.
+void check_label_for_each(const at::Tensor& logits, const at::Tensor& labels) {
+  if (labels.sizes() == logits.sizes()) return;
+  fail("the labels are ", labels.sizes(), " and the logits ", logits.sizes(),
+       "; each text needs a number for each of the model's labels");
+}
+
 }  // namespace
 
 at::Tensor sequence_classification_loss(const at::Tensor& logits, const at::Tensor& labels, PretrainedConfig& config) {
@@ -40,13 +47,18 @@ at::Tensor sequence_classification_loss(const at::Tensor& logits, const at::Tens
     config.set("problem_type", *problem_type);
   }
   if (*problem_type == "regression") {
-    return num_labels == 1 ? at::mse_loss(logits.squeeze(), labels.squeeze()) : at::mse_loss(logits, labels);
+    if (num_labels == 1) return at::mse_loss(logits.squeeze(), labels.squeeze());
+    check_label_for_each(logits, labels);
+    return at::mse_loss(logits, labels);
   }
   if (*problem_type == "single_label_classification") {
     check_labels(labels, num_labels);
     return at::cross_entropy_loss(logits.view({-1, num_labels}), labels.view({-1}).to(at::kLong));
   }
-  if (*problem_type == "multi_label_classification") return at::binary_cross_entropy_with_logits(logits, labels);
+  if (*problem_type == "multi_label_classification") {
+    check_label_for_each(logits, labels);
+    return at::binary_cross_entropy_with_logits(logits, labels);
+  }
   fail("problem_type is '", *problem_type,
        "'; it can be regression, single_label_classification or multi_label_classification");
 }

@@ -42,8 +42,8 @@ PretrainedConfig PretrainedConfig::from_json(std::string_view text, const std::s
   return config;
 }
 
-PretrainedConfig PretrainedConfig::from_pretrained(const std::string& checkpoint) {
-  auto path = find_checkpoint(checkpoint) / "config.json";
+PretrainedConfig PretrainedConfig::from_pretrained(const std::string& checkpoint, const std::string& revision) {
+  auto path = find_checkpoint(checkpoint, revision) / "config.json";
   auto text = accelerate::read_file_if_there(path);
   if (!text) fail(path.string(), ": there is no such file; a checkpoint needs its config.json");
   return from_json(*text, path.string());

@@ -26,9 +26,9 @@ class PretrainedConfig {
   static PretrainedConfig from_json(std::string_view text, const std::string& source);
 
   /// Reads config.json of a directory, or of a name in the local Hugging Face cache.
-  static PretrainedConfig from_pretrained(const std::string& checkpoint);
+  static PretrainedConfig from_pretrained(const std::string& checkpoint, const std::string& revision = "main");
 
-  /// As Python writes it: keys in order, two spaces, a newline at the end.
+  /// Laid out as Python writes it: keys in order, two spaces, a newline at the end.
   std::string to_json() const;
 
   /// Whether there is such a key of the first level; its value may be null.

@@ -57,7 +57,7 @@ at::Tensor PretrainedModel::checkpointed(
 }
 
 void PretrainedModel::save_pretrained(const std::filesystem::path& directory, SaveOptions options) const {
-  std::filesystem::create_directories(directory);
+  accelerate::make_directories(directory);
   auto config = config_;
   config.set("architectures", std::vector<std::string>{name()});
   if (auto all = parameters(); !all.empty()) {
@@ -65,8 +65,11 @@ void PretrainedModel::save_pretrained(const std::filesystem::path& directory, Sa
     config.set("dtype", dtype);
     if (config.contains("torch_dtype")) config.set("torch_dtype", dtype);  // the key of older versions
   }
-  accelerate::write_file_atomically(directory / "config.json", config.to_json());
+  // Takes its name last, so that a disk that is full does not leave it beside the weights of another model.
+  accelerate::AtomicFile file(directory / "config.json");
+  file.append(config.to_json());
   save_weights(*this, directory, options.max_shard_size);
+  file.commit();
 }
 
 SequenceClassifierOutput SequenceClassificationModel::forward(const ModelInputs& inputs) {

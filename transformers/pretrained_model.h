@@ -59,6 +59,9 @@ class PretrainedModel : public Block {
   /// Whether a weight of a checkpoint that the model does not have may be left out without a word.
   virtual bool ignores(std::string_view weight) const { return false; }
 
+  /// The weight of the model that `weight` of a checkpoint is another name of; empty when it is none.
+  virtual std::string other_name_of(std::string_view weight) const { return ""; }
+
   /// The name under which models with a head hold the model without it.
   const std::string& base_model_prefix() const { return base_model_prefix_; }
 

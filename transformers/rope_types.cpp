@@ -24,6 +24,7 @@ class Settings {
       : config_(config),
         sections_(source.sections),
         head_size_(head_size),
+        max_length_(static_cast<double>(source.max_length)),
         theta_(number("rope_theta", source.theta)) {}
 
   template <class T>
@@ -55,7 +56,7 @@ class Settings {
 
   double theta() const { return theta_; }
   int64_t head_size() const { return head_size_; }
-  double max_length() const { return config_.require<double>("max_position_embeddings"); }
+  double max_length() const { return max_length_; }
 
   /// The length of the texts that the model was first trained on.
   double trained_length() const {
@@ -75,6 +76,7 @@ class Settings {
   const PretrainedConfig& config_;
   std::vector<std::string> sections_;
   int64_t head_size_;
+  double max_length_;
   double theta_;
 };
 

@@ -18,6 +18,7 @@ namespace transformers {
 struct RopeSource {
   std::vector<std::string> sections;  // the first of them that has a key decides
   double theta = 10000;               // when none has "rope_theta"
+  int64_t max_length = 2048;          // of the texts that the model was made for
 };
 
 /// The rotations of one model.

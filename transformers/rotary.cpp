@@ -6,12 +6,13 @@ namespace transformers {
 
 namespace {
 
-RopeSource source_of(const PretrainedConfig& config) {
+RopeSource source_of(const PretrainedConfig& config, int64_t max_length) {
   auto says_a_type = [&](const std::string& section) {
     return config.find<std::string>(section + ".rope_type") || config.find<std::string>(section + ".type");
   };
   return {.sections = {says_a_type("rope_scaling") ? "rope_scaling" : "rope_parameters"},
-          .theta = config.get("rope_theta", 10000.0)};
+          .theta = config.get("rope_theta", 10000.0),
+          .max_length = max_length};
 }
 
 }  // namespace
@@ -29,8 +30,8 @@ at::Tensor rotate(const at::Tensor& x, const Rotation& rotation, std::optional<a
   return (along + across).to(x.scalar_type());
 }
 
-RotaryEmbedding::RotaryEmbedding(const PretrainedConfig& config, int64_t head_size)
-    : RotaryEmbedding(config, head_size, source_of(config)) {}
+RotaryEmbedding::RotaryEmbedding(const PretrainedConfig& config, int64_t head_size, int64_t max_length)
+    : RotaryEmbedding(config, head_size, source_of(config, max_length)) {}
 
 RotaryEmbedding::RotaryEmbedding(const PretrainedConfig& config, int64_t head_size, const RopeSource& source)
     : rope_(make_rope(config, source, head_size)) {}

@@ -24,9 +24,9 @@ at::Tensor rotate(const at::Tensor& x, const Rotation& rotation,
 /// The angles by which a model turns its queries and keys.
 class RotaryEmbedding {
  public:
-  /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. Throws Error as
-  /// make_rope does.
-  RotaryEmbedding(const PretrainedConfig& config, int64_t head_size);
+  /// Reads `rope_parameters` of a configuration, or rope_theta and rope_scaling of older ones. The model was made for
+  /// texts of `max_length`. Throws Error as make_rope does.
+  RotaryEmbedding(const PretrainedConfig& config, int64_t head_size, int64_t max_length);
 
   /// The same for a configuration that has several rotations, of which `source` says where one is.
   RotaryEmbedding(const PretrainedConfig& config, int64_t head_size, const RopeSource& source);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/stored_tensor.h"
@@ -46,15 +47,34 @@ std::string name_in_model(std::string name, const Weights& weights, const std::s
   return name;
 }
 
+using Sources = std::map<std::string, const StoredTensor*>;
+
 /// The tensors of a checkpoint by the names that the model has for them.
-std::map<std::string, const StoredTensor*> sources_of(const StoredTensors& tensors, const Weights& weights,
-                                                      const std::string& base_model_prefix) {
-  std::map<std::string, const StoredTensor*> sources;
+Sources sources_of(const StoredTensors& tensors, const Weights& weights, const std::string& base_model_prefix) {
+  Sources sources;
   for (const auto& [stored_name, tensor] : tensors) {
     auto name = name_in_model(stored_name, weights, base_model_prefix);
     if (weights.contains(name) || !is_computed(name)) sources[name] = &tensor;
   }
   return sources;
+}
+
+/// Puts tensors that a checkpoint has under another name of a weight in that weight's place. Throws Error when it has
+/// both and they differ.
+void resolve_other_names(Sources& sources, const PretrainedModel& model, const fs::path& directory) {
+  for (auto source = sources.begin(); source != sources.end();) {
+    const auto weight = model.other_name_of(source->first);
+    if (weight.empty()) {
+      ++source;
+      continue;
+    }
+    const auto [place, is_only] = sources.emplace(weight, source->second);
+    if (!is_only && !at::equal(place->second->read(), source->second->read())) {
+      fail(directory.string(), ": ", source->first, " and ", weight,
+           " differ, but config.json says that they are one; ", "set its tie_word_embeddings to false to use both");
+    }
+    source = sources.erase(source);
+  }
 }
 
 /// What the configuration says, as in Python, whatever the files hold.
@@ -116,6 +136,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
   set_type(model, type ? *type : type_of(tensors));
   auto weights = weights_of(model);
   auto sources = sources_of(tensors, weights, model.base_model_prefix());
+  resolve_other_names(sources, model, directory);
 
   at::NoGradGuard no_grad;
   LoadReport report;

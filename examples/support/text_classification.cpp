@@ -32,8 +32,10 @@ void add_options(CLI::App& app, TextArguments& arguments) {
   add("--checkpoint", arguments.checkpoint, "Directory of the model, or its name in the local Hugging Face cache");
   add("--train_file", arguments.train.file, "Labelled texts to train with: .tsv, .csv or .jsonl");
   add("--eval_file", arguments.eval.file, "Labelled texts to measure with");
-  add("--num_train_rows", arguments.train.num_rows, "How many of them to train with; 0: all");
-  add("--num_eval_rows", arguments.eval.num_rows, "How many of them to measure with; 0: all");
+  add("--num_train_rows", arguments.train.num_rows, "How many of them to train with; 0: all")
+      ->check(CLI::NonNegativeNumber);
+  add("--num_eval_rows", arguments.eval.num_rows, "How many of them to measure with; 0: all")
+      ->check(CLI::NonNegativeNumber);
   add("--batch_size", arguments.train.batch_size, "Texts in a batch of one process")->check(CLI::PositiveNumber);
   add("--eval_batch_size", arguments.eval.batch_size, "The same for measuring")->check(CLI::PositiveNumber);
   add("--num_labels", arguments.num_labels, "How many labels there are")->check(CLI::PositiveNumber);

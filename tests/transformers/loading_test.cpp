@@ -167,6 +167,34 @@ TEST_CASE("weights fit by the names of older versions, and with the prefix of th
   CHECK(report.missing.size() == 5);  // those of the embeddings, which are another model's
 }
 
+TEST_CASE("a head that is tied to the table of words is stored under either name, or under both if they are equal") {
+  constexpr auto kGpt = R"({"model_type": "gpt2", "vocab_size": 11, "n_embd": 4, "n_layer": 1, "n_head": 2,
+                            "n_positions": 6})";
+  TemporaryDirectory directory;
+  auto made = AutoModelForCausalLM::from_config(PretrainedConfig::from_json(kGpt, "here"));
+  made->save_pretrained(directory.path());
+  const auto words = made->named_parameters()["transformer.wte.weight"].detach();
+  LoadReport report;
+  auto load = [&] {
+    auto model = AutoModelForCausalLM::from_pretrained(directory.path().string(), {.loading_info = &report});
+    return model->named_parameters()["transformer.wte.weight"];
+  };
+  rename_weights(directory, "transformer.wte", "lm_head");
+  CHECK(torch::equal(load(), words));
+  CHECK(report.empty());
+
+  auto file = directory.path() / "model.safetensors";
+  auto weights = accelerate::tensors::load_safetensors(file);
+  weights.emplace_back("transformer.wte.weight", words);
+  accelerate::tensors::save_safetensors(weights, file);
+  CHECK(torch::equal(load(), words));
+  CHECK(report.empty());
+
+  weights.back().second = words + 1;
+  accelerate::tensors::save_safetensors(weights, file);
+  CHECK(message_of(load) == Contains("lm_head.weight and transformer.wte.weight differ"));
+}
+
 TEST_CASE("checkpoints are found in the local cache by name and revision") {
   TemporaryDirectory cache;
   auto add = [&](const std::string& commit) {
@@ -183,6 +211,8 @@ TEST_CASE("checkpoints are found in the local cache by name and revision") {
   CHECK(find_checkpoint("ada/small", "v2").filename() == "c2");
   CHECK(find_checkpoint("ada/small", "c2").filename() == "c2");
   CHECK(PretrainedConfig::from_pretrained("ada/small").get<std::string>("commit", "") == "c1");
+  CHECK(PretrainedConfig::from_pretrained("ada/small", "v2").get<std::string>("commit", "") == "c2");
+  CHECK(message_of([] { find_checkpoint("ada/small", ""); }) == Contains("'ada/small' has no revision ''"));
   CHECK(message_of([] { find_checkpoint("ada/small", "v3"); }) == Contains("'ada/small' has no revision 'v3' in"));
   CHECK(message_of([] { find_checkpoint("ada/large"); }) == Contains("fetch it first with the Hugging Face client"));
 
@@ -217,6 +247,12 @@ TEST_CASE("the kind of problem decides on the loss") {
   CHECK(torch::equal(loss, torch::mse_loss(logits, inputs.labels)));
   auto several = load_from(directory, {.problem_type = "multi_label_classification"})->forward(inputs);
   CHECK(torch::equal(several.loss, torch::binary_cross_entropy_with_logits(several.logits, inputs.labels)));
+  for (const char* type : {"regression", "multi_label_classification"}) {
+    auto model_of_type = load_from(directory, {.problem_type = type});
+    ModelInputs one_for_each_text{.input_ids = inputs.input_ids, .labels = torch::tensor({0.0f, 1.0f})};
+    CHECK(message_of([&] { model_of_type->forward(one_for_each_text); }) ==
+          Contains("the labels are [2] and the logits [2, 2]"));
+  }
   auto unknown = load_from(directory, {.problem_type = "ranking"});
   CHECK(message_of([&] { unknown->forward(inputs); }) == Contains("problem_type is 'ranking'; it can be regression"));
 }

@@ -71,6 +71,16 @@ TEST_CASE("a configuration that makes no model is refused, with the key and what
   CHECK(mentions(refusal(R"({"model_type": "t5"})"), "qwen2, qwen3, roberta, xlm-roberta"));
 }
 
+TEST_CASE("rotations take the length that a class is made for where the configuration has none") {
+  CHECK(AutoModel::from_config(config(R"({"model_type": "llama", "vocab_size": 11, "hidden_size": 8,
+                                          "intermediate_size": 5, "num_hidden_layers": 1, "num_attention_heads": 2,
+                                          "rope_parameters": {"rope_type": "dynamic", "factor": 2}})"))
+            ->forward(ModelInputs{.input_ids = ids(1, 3)})
+            .last_hidden_state.isfinite()
+            .all()
+            .item<bool>());
+}
+
 TEST_CASE("weights that are missing, damaged or no weights are refused with the file's name") {
   using accelerate::tensors::TorchValue;
   accelerate::tests::TemporaryDirectory directory;

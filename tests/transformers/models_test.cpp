@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "accelerate/precision/autocast.h"
 #include "accelerate/tensors/safetensors.h"
 #include "tests/support/torch.h"
 #include "transformers/auto_model.h"
@@ -134,6 +135,25 @@ TEST_CASE("every architecture computes the bits of Python's Transformers, with a
     }
   }
   CHECK(count >= 60);
+}
+
+TEST_CASE("every architecture computes in half precision") {
+  for (const auto& entry : fs::directory_iterator(cases())) {
+    if (is_causal_lm(entry.path())) continue;
+    Results results(entry.path());
+    LoadReport report;
+    auto model = load<AutoModelForSequenceClassification>(entry.path(), report);
+    if (model->parameters().front().scalar_type() != at::kFloat) continue;  // autocast is for models in float
+    for (auto type : {at::kBFloat16, at::kHalf}) {
+      CAPTURE(entry.path().filename().string());
+      CAPTURE(std::string(at::toString(type)));
+      at::NoGradGuard no_grad;
+      accelerate::Autocast autocast(at::kCPU, type);
+      auto logits = model->forward(results.inputs).logits.to(at::kDouble);
+      auto exact = results.tensors.at("logits").to(at::kDouble);
+      CHECK((logits - exact).abs().max().item<double>() <= 0.05 * (1 + exact.abs().max().item<double>()));
+    }
+  }
 }
 
 TEST_CASE("a model without a head loads from a checkpoint that has one") {

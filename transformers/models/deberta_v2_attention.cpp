@@ -134,7 +134,7 @@ at::Tensor DebertaV2Attention::forward(const at::Tensor& x, const DebertaV2Conte
   }
   auto length = x.size(1);
   scores = scores.view({-1, config_.num_attention_heads, length, length});
-  if (context.mask.defined()) scores = scores.masked_fill(~context.mask, lowest_score(x.scalar_type()));
+  if (context.mask.defined()) scores = scores.masked_fill(~context.mask, lowest_score(scores.scalar_type()));
   auto weights = dropout(at::softmax(scores, -1), config_.attention_probs_dropout_prob);
   auto contexts = at::bmm(weights.view({-1, length, length}), value);
   return merge_heads(contexts.view({x.size(0), -1, length, config_.attention_head_size}));

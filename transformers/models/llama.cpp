@@ -17,6 +17,7 @@ LlamaConfig LlamaConfig::from(const PretrainedConfig& config, const LlamaConfig&
   config.read("num_attention_heads", sizes.num_attention_heads);
   config.read("num_key_value_heads", sizes.num_key_value_heads);
   config.read("head_dim", sizes.head_dim);
+  config.read("max_position_embeddings", sizes.max_position_embeddings);
   config.read("rms_norm_eps", sizes.rms_norm_eps);
   config.read("attention_dropout", sizes.attention_dropout);
   config.read("hidden_act", sizes.hidden_act);
@@ -93,7 +94,7 @@ at::Tensor LlamaLayer::forward(at::Tensor x, const at::Tensor& mask, const Rotat
 LlamaModel::LlamaModel(const PretrainedConfig& config, const LlamaConfig& sizes)
     : BaseModel(sizes.family + "Model", config, "model"),
       sizes_(sizes),
-      rotary_(config, sizes.head_dim),
+      rotary_(config, sizes.head_dim, sizes.max_position_embeddings),
       words_(embedding("embed_tokens", sizes.vocab_size, sizes.hidden_size, config.find<int64_t>("pad_token_id"))) {
   for (int64_t i = 0; i < sizes.num_hidden_layers; ++i) {
     layers_.push_back(block("layers." + std::to_string(i), std::make_shared<LlamaLayer>(sizes)));

@@ -20,6 +20,7 @@ struct LlamaConfig {
   int64_t num_attention_heads = 32;
   int64_t num_key_value_heads = 0;  // 0: as many as num_attention_heads
   int64_t head_dim = 0;             // 0: hidden_size / num_attention_heads
+  int64_t max_position_embeddings = 2048;
   double rms_norm_eps = 1e-6, attention_dropout = 0;
   std::string hidden_act = "silu";
   bool projection_bias = false;  // in the projections to queries, keys and values

@@ -35,6 +35,7 @@ ModernBertConfig::ModernBertConfig(const PretrainedConfig& config)
       num_hidden_layers(config.get<int64_t>("num_hidden_layers", 22)),
       num_attention_heads(config.get<int64_t>("num_attention_heads", 12)),
       pad_token_id(config.get<int64_t>("pad_token_id", 50283)),
+      max_position_embeddings(config.get<int64_t>("max_position_embeddings", 8192)),
       local_attention(config.get<int64_t>("local_attention", 128)),
       norm_eps(config.get("norm_eps", 1e-5)),
       attention_dropout(config.get("attention_dropout", 0.0)),
@@ -130,10 +131,12 @@ ModernBertModel::ModernBertModel(const PretrainedConfig& config)
       sizes_(config),
       global_rotary_(config, sizes_.head_size(),
                      {.sections = {"rope_scaling", "rope_parameters.full_attention"},
-                      .theta = config.get("global_rope_theta", 160000.0)}),
+                      .theta = config.get("global_rope_theta", 160000.0),
+                      .max_length = sizes_.max_position_embeddings}),
       local_rotary_(config, sizes_.head_size(),
                     {.sections = {"rope_scaling", "rope_parameters.sliding_attention"},
-                     .theta = config.get("local_rope_theta", 10000.0)}),
+                     .theta = config.get("local_rope_theta", 10000.0),
+                     .max_length = sizes_.max_position_embeddings}),
       embeddings_(block("embeddings", std::make_shared<ModernBertEmbeddings>(sizes_))) {
   for (int64_t i = 0; i < sizes_.num_hidden_layers; ++i) {
     layers_.push_back(block("layers." + std::to_string(i), std::make_shared<ModernBertLayer>(sizes_, i == 0)));

@@ -14,6 +14,7 @@ namespace transformers {
 /// The sizes of ModernBERT.
 struct ModernBertConfig {
   int64_t vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, pad_token_id;
+  int64_t max_position_embeddings;
   int64_t local_attention;  // how many tokens a local layer sees, half of them to each side
   double norm_eps, attention_dropout, embedding_dropout, mlp_dropout, classifier_dropout;
   bool norm_bias, attention_bias, mlp_bias, classifier_bias;

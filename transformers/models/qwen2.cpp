@@ -9,6 +9,7 @@ LlamaConfig qwen2_config(const PretrainedConfig& config) {
                                           .vocab_size = 151936,
                                           .intermediate_size = 22016,
                                           .num_key_value_heads = 32,
+                                          .max_position_embeddings = 32768,
                                           .projection_bias = true});
   read_windows(config, sizes);
   return sizes;

@@ -10,6 +10,7 @@ LlamaConfig qwen3_config(const PretrainedConfig& config) {
                                           .intermediate_size = 22016,
                                           .num_key_value_heads = 32,
                                           .head_dim = 128,
+                                          .max_position_embeddings = 32768,
                                           .normalize_heads = true});
   config.read("attention_bias", sizes.projection_bias);
   sizes.output_bias = sizes.projection_bias;
