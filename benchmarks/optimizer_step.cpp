@@ -1,6 +1,6 @@
 // One step of AdamW: prepared, or with --plain libtorch's own; with --clip the norm of the gradients is limited before.
-// With --shared the ranks divide the step among them. With --copy only as much memory is read and written as a
-// step has to: 28 bytes for each weight.
+// With --shared the ranks divide the step among them. --weights is how many there are in 20 tensors. With --copy only
+// as much memory is read and written as a step has to: 28 bytes for each weight.
 
 #include <cstring>
 
@@ -12,8 +12,8 @@
 namespace {
 
 struct Weights : torch::nn::Module {
-  explicit Weights(const std::string& shape) {
-    const int64_t count = shape == "large" ? 20 : 150, size = shape == "large" ? 1 << 20 : 3333;
+  Weights(const std::string& shape, int64_t num_weights) {
+    const int64_t count = shape == "large" ? 20 : 150, size = shape == "large" ? num_weights / count : 3333;
     torch::manual_seed(0);
     for (int64_t i = 0; i < count; ++i) {
       register_parameter("weight" + std::to_string(i), torch::randn(size)).mutable_grad() = torch::randn(size);
@@ -37,7 +37,7 @@ void measure(int64_t steps, const std::vector<at::Tensor>& parameters, Step step
 int main(int argc, char** argv) {
   bench::Arguments arguments(argc, argv);
   const int64_t steps = arguments.number("--steps", 40);
-  auto weights = std::make_shared<Weights>(arguments.text("--shape", "large"));
+  auto weights = std::make_shared<Weights>(arguments.text("--shape", "large"), arguments.number("--weights", 20 << 20));
   auto parameters = weights->parameters();
   torch::optim::AdamW adamw(parameters, 1e-3);
   if (arguments.has("--copy")) {
