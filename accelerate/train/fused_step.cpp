@@ -39,11 +39,11 @@ class FusedStep : public StepStrategy {
     if constexpr (requires { &Kernel::state_tensors; }) {
       if (sharding_) take_in_state(optimizer);
     }
+    std::vector<Sharded> sharded;
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const Options&>(group.options());
       // Also after an error, and because a gradient still held here could not be freed by zero_grad.
       ScopeExit clear_lists([this] { lanes_.clear(); });
-      std::vector<Sharded> sharded;
       for (const auto& parameter : group.params()) {
         if (!parameter.grad().defined()) continue;
         if (sharding_ && sharding_->shards(parameter)) {
@@ -55,8 +55,8 @@ class FusedStep : public StepStrategy {
         }
       }
       run(lanes_, options);
-      if (!sharded.empty()) step_together(sharded, options);
     }
+    if (!sharded.empty()) step_together(sharded);
   }
 
   bool shard(std::shared_ptr<OptimizerSharding> sharding) override {
@@ -68,6 +68,7 @@ class FusedStep : public StepStrategy {
   struct Sharded {
     at::Tensor flat;                         // the values of the whole parameter
     Operands<Kernel::kNumTensors> operands;  // of this rank's share
+    const Options* options;                  // of its group
   };
 
   /// Makes all state of sharded parameters that this step needs what every rank sees, where it is kept so. It may have
@@ -104,43 +105,60 @@ class FusedStep : public StepStrategy {
       fail("the state of a parameter of shape ", parameter.sizes(), " does not fit rank ", rank, " of ",
            sharding_->group().size(), "; load it with load_state or load_state_dict");
     }
-    return {.flat = tensors::flat_view(parameter), .operands = std::move(*operands)};
+    return {.flat = tensors::flat_view(parameter), .operands = std::move(*operands), .options = &options};
   }
 
   static void run(Lanes<Kernel::kNumTensors>& lanes, const Options& options) {
     lanes.run([&](Lane<Kernel::kNumTensors>& lane) { Kernel::run(lane, options); });
   }
 
-  /// Steps this rank's shares and exchanges them for those of the others.
-  void step_together(const std::vector<Sharded>& parameters, const Options& options) {
+  /// Steps this rank's shares and exchanges them for those of the others. Those of all groups at once: ranks that meet
+  /// wait for each other.
+  void step_together(const std::vector<Sharded>& parameters) {
     const auto& group = sharding_->group();
     std::vector<at::Tensor> tensors;
     std::vector<ShareSize> sizes;
-    for (const auto& [flat, operands] : parameters) {
-      tensors.push_back(flat);
-      sizes.push_back({.length = share_of(flat.numel(), 0, group.size()).length,
-                       .element_bytes = static_cast<int64_t>(flat.itemsize())});
+    for (const auto& parameter : parameters) {
+      tensors.push_back(parameter.flat);
+      sizes.push_back({.length = share_of(parameter.flat.numel(), 0, group.size()).length,
+                       .element_bytes = static_cast<int64_t>(parameter.flat.itemsize())});
     }
     const auto rounds = rounds_of(sizes, kRoundBytes);
     const auto make = [&](size_t round) {
       at::NoGradGuard no_grad;  // maybe on another thread
-      Lanes<Kernel::kNumTensors> lanes;
-      comm::Shares shares(group.size());
-      for (const auto& [index, stretch] : rounds[round]) {
-        const auto& [flat, operands] = parameters[index];
-        for (int rank = 0; rank < group.size(); ++rank) {
-          const auto share = share_of(flat.numel(), rank, group.size());
-          const int64_t length = std::min(stretch.length, share.length - stretch.begin);
-          if (length <= 0) continue;
-          shares[rank].push_back({.tensor = index, .begin = share.begin + stretch.begin, .length = length});
-          if (rank == group.rank()) lanes.add(operands.narrow(stretch.begin, length));
-        }
-      }
-      run(lanes, options);
-      return shares;
+      run(parameters, rounds[round]);
+      return shares_of(rounds[round], tensors);
     };
     comm::exchange_shares(group, tensors, rounds.size(), make,
                           "the step of the optimizer, which ranks share unless zero_stage is 0");
+  }
+
+  /// Steps what this rank has of `portions`.
+  void run(const std::vector<Sharded>& parameters, const std::vector<Portion>& portions) const {
+    Lanes<Kernel::kNumTensors> lanes;
+    for (size_t i = 0; i < portions.size(); ++i) {
+      const auto& [index, stretch] = portions[i];
+      const auto& [flat, operands, options] = parameters[index];
+      const int64_t length = std::min(stretch.length, operands.tensors[0].numel() - stretch.begin);
+      if (length > 0) lanes.add(operands.narrow(stretch.begin, length));
+      const bool ends_group = i + 1 == portions.size() || parameters[portions[i + 1].tensor].options != options;
+      if (ends_group) run(lanes, *options);
+    }
+  }
+
+  /// The parts of `tensors` that each rank has of `portions`.
+  comm::Shares shares_of(const std::vector<Portion>& portions, const std::vector<at::Tensor>& tensors) const {
+    const int size = sharding_->group().size();
+    comm::Shares shares(size);
+    for (const auto& [index, stretch] : portions) {
+      for (int rank = 0; rank < size; ++rank) {
+        const auto share = share_of(tensors[index].numel(), rank, size);
+        const int64_t length = std::min(stretch.length, share.length - stretch.begin);
+        if (length <= 0) continue;
+        shares[rank].push_back({.tensor = index, .begin = share.begin + stretch.begin, .length = length});
+      }
+    }
+    return shares;
   }
 
   Lanes<Kernel::kNumTensors> lanes_;

@@ -25,8 +25,8 @@ bool worth_sharding(const at::Tensor& parameter) {
          parameter.is_non_overlapping_and_dense();
 }
 
-// Below this, in all parameters together, a step is over before the ranks have met.
-constexpr int64_t kLeastShared = 1024 * 1024;
+// Below this, in all parameters together, ranks lose more by meeting than they gain.
+constexpr int64_t kLeastShared = 4 * 1024 * 1024;
 
 /// Not a class derived from them, whose step is its own.
 bool is_adam(const torch::optim::Optimizer& optimizer) {

@@ -1,5 +1,7 @@
 // Ranks of one machine share the optimizer's step unless they are told not to, and keep its state once.
 
+#include <sys/syscall.h>
+
 #include <chrono>
 #include <fstream>
 #include <functional>
@@ -15,13 +17,14 @@
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/optimizer_sharding.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/forbid_call.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
 
 namespace accelerate::tests {
 namespace {
 
-constexpr int64_t kWidth = 1031;  // a million weights, in sizes that do not come out even
+constexpr int64_t kWidth = 2053;  // four million weights, in sizes that do not come out even
 
 const AcceleratorOptions kByDefault{}, kAlone{.zero_stage = 0};
 
@@ -136,10 +139,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("so has one that each rank takes on several threads") {
+  run_ranks(2, [](comm::Group&) {
+    at::set_num_threads(3);
+    Training shared(kByDefault), alone(kAlone);
+    shared.train(3);
+    alone.train(3);
+    CHECK(shared.losses == alone.losses);
+    check_same(shared, alone);
+  });
+}
+
 TEST_CASE("a machine keeps the state of a shared step once") {
   run_ranks(2, [](comm::Group& group) {
-    constexpr int64_t kStateKib = 2 * 2048 * 2048 * 4 / 1024;
-    Training shared(kByDefault, 2048), alone(kAlone, 2048);
+    constexpr int64_t kStateKib = 2 * kWidth * kWidth * 4 / 1024;
+    Training shared(kByDefault), alone(kAlone);
     REQUIRE(shared.optimizer->sharding());
     shared.backward(0);
     alone.backward(0);
@@ -153,8 +167,8 @@ TEST_CASE("a step is shared where it is safe and pays") {
     CHECK(is_shared(kByDefault));
     CHECK(is_shared({.zero_stage = 1}));
     CHECK_FALSE(is_shared({.zero_stage = 0}));
-    CHECK_FALSE(is_shared(kByDefault, /*width=*/800));
-    CHECK(is_shared({.zero_stage = 1}, /*width=*/800));
+    CHECK_FALSE(is_shared(kByDefault, /*width=*/1500));
+    CHECK(is_shared({.zero_stage = 1}, /*width=*/1500));
     CHECK_FALSE(is_shared({.fused_optimizers = false}));
     {
       PatchEnvironment stage{{"ACCELERATE_ZERO_STAGE", "0"}};
@@ -172,6 +186,18 @@ TEST_CASE("a step is shared where it is safe and pays") {
     comm::PartialState over_network({.backend = "gloo"});
     CHECK_FALSE(is_shared(kByDefault));
     CHECK(is_shared({.zero_stage = 1}));
+  });
+}
+
+TEST_CASE("where a rank may not write to the memory of others a step is shared only if that is asked for") {
+  run_ranks(2, [](comm::Group& group) {
+    if (group.rank() == 1) forbid_call(SYS_process_vm_writev);
+    CHECK_FALSE(is_shared(kByDefault));
+    Training asked({.zero_stage = 1}), alone(kAlone);
+    REQUIRE(asked.optimizer->sharding());
+    asked.train(3);
+    alone.train(3);
+    check_same(asked, alone);
   });
 }
 

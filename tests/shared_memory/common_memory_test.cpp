@@ -10,9 +10,9 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/shared_memory/local_group.h"
-#include "tests/shared_memory/forbid_call.h"
 #include "tests/shared_memory/forked_ranks.h"
 #include "tests/shared_memory/thread_ranks.h"
+#include "tests/support/forbid_call.h"
 
 using namespace accelerate;
 using namespace accelerate::shared_memory;
