@@ -1,12 +1,18 @@
 #include "accelerate/base/atomic_file.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <random>
 #include <string>
+#include <string_view>
 
+#include "accelerate/base/descriptor.h"
+#include "accelerate/base/file_lock.h"
 #include "accelerate/base/host_name.h"
 
 namespace accelerate {
@@ -30,6 +36,32 @@ bool is_a_directory(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
+// Ends the names of files whose writers hold their lock.
+constexpr std::string_view kLocked = ".locked";
+
+/// A file for this process to write, which others can see that somebody writes.
+File create_locked(const fs::path& path) {
+  for (;;) {
+    auto file = File::create_new(path);
+    while (flock(file.descriptor(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+    if (is_at(file.descriptor(), path)) return file;  // else it was taken for abandoned before it had its lock
+  }
+}
+
+/// Removes what processes of this machine have left unfinished in a directory. Locks may not reach other machines, so
+/// that theirs stays.
+void remove_abandoned(const fs::path& directory) {
+  const auto of_this_machine = "-" + host_name() + "-";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with('.') || !name.ends_with(kLocked) || name.find(of_this_machine) == std::string::npos) continue;
+    const Descriptor file(open(entry.path().c_str(), O_RDWR | O_CLOEXEC));
+    if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+  }
+}
+
 }  // namespace
 
 fs::path unfinished_path(const fs::path& path) {
@@ -38,8 +70,9 @@ fs::path unfinished_path(const fs::path& path) {
   return parent_of(path) / ("." + path.filename().string() + ".unfinished-" + owner);
 }
 
-AtomicFile::AtomicFile(const fs::path& path)
-    : path_(target_of(path)), temporary_(unfinished_path(path_)), file_(File::create_new(temporary_)) {
+AtomicFile::AtomicFile(const fs::path& path) : path_(target_of(path)), temporary_(unfinished_path(path_) += kLocked) {
+  remove_abandoned(parent_of(path_));
+  file_ = create_locked(temporary_);
   struct stat before{};
   if (stat(path_.c_str(), &before) == 0) fchmod(file_->descriptor(), before.st_mode & 07777);  // as far as modes exist
 }

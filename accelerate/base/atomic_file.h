@@ -15,7 +15,8 @@ namespace accelerate {
 std::filesystem::path unfinished_path(const std::filesystem::path& path);
 
 /// A file that is on the disk under its name as a whole, or not at all: it is written beside the name and renamed. One
-/// that was there before stays until then, and hands on its mode. Without commit() nothing remains.
+/// that was there before stays until then, and hands on its mode. Without commit() nothing remains; what a process that
+/// was killed has left in the directory goes when the next file is written there.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

@@ -1,7 +1,10 @@
 #include "accelerate/base/atomic_file.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -53,6 +56,30 @@ TEST_CASE("two that write one file do not write into each other's") {
   second.commit();
   CHECK(home.read("file") == "second");
   CHECK(num_entries(home.path()) == 1);
+}
+
+TEST_CASE("what a killed process has left goes with the next file, and what a living one writes stays") {
+  TemporaryDirectory home;
+  int ready[2];
+  REQUIRE(pipe(ready) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file(home.path() / "model-00001-of-00002.safetensors");
+    file.append("half");
+    (void)!write(ready[1], "+", 1);
+    pause();
+    _exit(0);
+  }
+  char byte = 0;
+  REQUIRE(read(ready[0], &byte, 1) == 1);
+  write_file_atomically(home.path() / "model.safetensors", "new");
+  CHECK(num_entries(home.path()) == 2);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  write_file_atomically(home.path() / "model.safetensors", "newer");
+  CHECK(num_entries(home.path()) == 1);
+  CHECK(home.read("model.safetensors") == "newer");
+  for (int end : ready) close(end);
 }
 
 TEST_CASE("a file that is replaced hands on its mode, and a link stays one") {
