@@ -64,7 +64,8 @@ CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
 Stage CheckpointDirectory::stage(int64_t number) const {
   auto name = checkpoint_name(number);
   if (fs::exists(workplace_->target(name))) {
-    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number(directory_));
+    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number(directory_),
+         ", as Accelerator::set_save_iteration sets it");
   }
   return Stage(workplace_, name);
 }

@@ -7,9 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
+#include <thread>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
 #include "accelerate/base/file_lock.h"
@@ -31,7 +34,24 @@ std::string holder_in(int descriptor) {
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "another process";
 }
 
+/// Locks a file that others hold for a moment only, as is_abandoned() does. False with errno when that fails.
+bool lock_soon(int descriptor) {
+  constexpr auto kMoment = std::chrono::milliseconds(20);
+  constexpr int kMoments = 10;
+  for (int i = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (errno != EWOULDBLOCK || i == kMoments) return false;
+    std::this_thread::sleep_for(kMoment);
+  }
+  return true;
+}
+
 }  // namespace
+
+bool is_abandoned(const fs::path& directory) {
+  const Descriptor file(open((directory / "lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (!file || !holder_in(file.get()).ends_with(" on " + host_name())) return false;
+  return flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+}
 
 DirectoryLock::DirectoryLock(fs::path directory, const fs::path& subject)
     : directory_(std::move(directory)), file_(directory_ / "lock") {
@@ -45,7 +65,7 @@ bool DirectoryLock::try_once(const fs::path& subject) {
   int descriptor = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0 && errno == ENOENT) return false;
   if (descriptor < 0) fail_for_file(file_, "created");
-  if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+  if (!lock_soon(descriptor)) {
     int error = errno;
     if (error == EWOULDBLOCK) {
       auto holder = holder_in(descriptor);

@@ -10,7 +10,7 @@ namespace accelerate::durable {
 /// process dies, however it dies. Where a file system knows no locks there is a warning and no protection.
 class DirectoryLock {
  public:
-  /// Throws Error that says which process on which host uses `subject` when another one has the lock.
+  /// Throws Error that says which process on which host uses `subject` when another one keeps the lock.
   DirectoryLock(std::filesystem::path directory, const std::filesystem::path& subject);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
@@ -24,5 +24,9 @@ class DirectoryLock {
   std::filesystem::path file_;
   int descriptor_ = -1;
 };
+
+/// Whether a directory was left by a process of this machine that is gone: nobody has its lock. Where locks may not
+/// reach, on other machines and on file systems without them, nobody knows, and it was not.
+bool is_abandoned(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

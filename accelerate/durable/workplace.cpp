@@ -70,6 +70,25 @@ void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
   if (!files.empty()) sync_directory(fresh);
 }
 
+constexpr std::string_view kSaving = ".saving";
+
+/// Where a directory is made.
+fs::path workplace_of(const fs::path& target) {
+  return target.parent_path() / ("." + target.filename().string() + std::string(kSaving));
+}
+
+bool is_workplace(const fs::path& path) {
+  const auto name = path.filename().string();
+  return name.starts_with('.') && name.ends_with(kSaving);
+}
+
+/// What is in a directory, whatever happens to it meanwhile.
+std::vector<fs::path> paths_in(const fs::path& directory) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(directory)) paths.push_back(entry.path());
+  return paths;
+}
+
 void remove_tree(const fs::path& directory) {
   std::error_code error;
   fs::remove_all(directory, error);
@@ -97,7 +116,9 @@ std::shared_ptr<Workplace> Workplace::for_directory(const fs::path& directory) {
   if (is_there(target) && !same_mount(target, home)) {
     fail(target.string(), ": a mount point cannot be replaced by a checkpoint; choose a directory below it");
   }
-  return shared(home / ("." + target.filename().string() + ".saving"), home, target);
+  auto workplace = shared(workplace_of(target), home, target);
+  workplace->tidy_others();
+  return workplace;
 }
 
 std::shared_ptr<Workplace> Workplace::for_directories_below(const fs::path& parent) {
@@ -106,7 +127,7 @@ std::shared_ptr<Workplace> Workplace::for_directories_below(const fs::path& pare
   auto beside = home.parent_path();
   bool can_be_beside = same_mount(home, beside) && access(beside.c_str(), W_OK) == 0;
   // Python takes the first number in each name below `parent` for that of a checkpoint, and looks for the highest.
-  auto path = can_be_beside ? beside / ("." + home.filename().string() + ".saving") : home / ".0.saving";
+  auto path = can_be_beside ? workplace_of(home) : home / ".0.saving";
   return shared(path, home, home);
 }
 
@@ -131,11 +152,35 @@ Workplace::Workplace(fs::path path, fs::path home, const fs::path& subject)
 }
 
 void Workplace::tidy() const {
-  std::vector<fs::path> leftovers;
-  for (const auto& entry : fs::directory_iterator(path_)) leftovers.push_back(entry.path());
-  for (const auto& path : leftovers) {
+  for (const auto& path : paths_in(path_)) {
     if (path.extension() == ".old") retire_old(path.stem().string());
     if (path.extension() == ".new" || path.extension() == ".removed") remove_tree(path);
+  }
+}
+
+/// A run that is killed while it saves step_1000 may never save that again. An old directory that was to be replaced
+/// stays for whoever loads it: see restore().
+void Workplace::tidy_others() const {
+  std::vector<fs::path> leftovers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(home_, error)) {
+    const auto& other = entry.path();
+    if (other != path_ && is_workplace(other) && is_abandoned(other)) take_leftovers(other, leftovers);
+  }
+  for (const auto& path : leftovers) remove_tree(path);
+}
+
+/// Moves them here, where they can be removed at leisure: whoever wants to save there waits for a moment only.
+void Workplace::take_leftovers(const fs::path& other, std::vector<fs::path>& taken) const {
+  try {
+    DirectoryLock lock(other, other);
+    for (const auto& path : paths_in(other)) {
+      if (path.extension() != ".new" && path.extension() != ".removed") continue;
+      const auto here = path_ / (path.filename().string() + ".removed");
+      if (::rename(path.c_str(), here.c_str()) == 0) taken.push_back(here);
+    }
+  } catch (const std::exception&) {
+    // Somebody else was faster.
   }
 }
 
@@ -191,8 +236,7 @@ void Workplace::discard(const fs::path& directory) const {
 void restore(const fs::path& directory) {
   auto target = real_name(directory);
   if (is_there(target) || !target.has_filename()) return;
-  auto old =
-      target.parent_path() / ("." + target.filename().string() + ".saving") / (target.filename().string() + ".old");
+  auto old = workplace_of(target) / (target.filename().string() + ".old");
   if (is_there(old)) Workplace::for_directory(target);  // which tidies it
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "accelerate/durable/directory_lock.h"
 
@@ -14,7 +15,8 @@ namespace accelerate::durable {
 /// The one name of a directory: absolute, through all links, and without a slash at the end. It need not be there.
 std::filesystem::path real_name(const std::filesystem::path& directory);
 
-/// Has its lock while it lives. What lies in it when a process gets it was left by one that died, and is tidied up.
+/// Has its lock while it lives. What lies in it when a process gets it was left by one that died, and is tidied up, and
+/// so are those of other directories beside it that nobody has.
 class Workplace {
  public:
   /// Where `out/step_100` is made: `out/.step_100.saving`. Everybody in a process who asks for the same one shares it.
@@ -47,6 +49,8 @@ class Workplace {
 
   std::filesystem::path old(const std::string& name) const { return path_ / (name + ".old"); }
   void tidy() const;
+  void tidy_others() const;
+  void take_leftovers(const std::filesystem::path& other, std::vector<std::filesystem::path>& taken) const;
   void replace_target(const std::string& name) const;
   void retire_old(const std::string& name) const;
   void discard(const std::filesystem::path& directory) const;

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/host_name.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/durable/verify.h"
+#include "accelerate/durable/workplace.h"
 #include "tests/durable/saved_directory.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
@@ -132,6 +134,34 @@ TEST_CASE("another job is told which process on which host saves to the director
   CHECK(other.wait() == 1);
   auto expected = stage.target().string() + ": process " + std::to_string(getpid()) + " on ";
   CHECK_MESSAGE(other.errors().starts_with(expected), other.errors());
+}
+
+TEST_CASE("what a killed job has left of another directory goes with the next save beside it") {
+  TemporaryDirectory home;
+  const auto leftover = home.path() / ".step_1000.saving";
+  home.write(".step_1000.saving/step_1000.17.new/model.safetensors", "half");
+  const auto host = host_name();
+  SUBCASE("of a process that is gone") {
+    home.write(".step_1000.saving/lock", "process 17 on " + host);
+    home.write(".step_1000.saving/step_1000.old/model.safetensors", "whole");
+    tests::save(home.path() / "step_2000", "one");
+    CHECK(names_in(home.path()) == std::set<std::string>{".step_1000.saving", "step_2000"});
+    CHECK(names_in(leftover) == std::set<std::string>{"step_1000.old"});
+    restore(home.path() / "step_1000");
+    CHECK(home.read("step_1000/model.safetensors") == "whole");
+    CHECK(names_in(home.path()) == std::set<std::string>{"step_1000", "step_2000"});
+  }
+  SUBCASE("but not of one of another machine") {
+    home.write(".step_1000.saving/lock", "process 17 on another-" + host + "-than-this");
+    tests::save(home.path() / "step_2000", "one");
+    CHECK(fs::exists(leftover / "step_1000.17.new"));
+  }
+  SUBCASE("nor of one that lives") {
+    Stage stage(home.path() / "step_3000");
+    tests::write_into(stage, "model.safetensors", "half");
+    tests::save(home.path() / "step_2000", "one");
+    CHECK(fs::exists(stage.path() / "model.safetensors"));
+  }
 }
 
 TEST_CASE("what cannot be a checkpoint is refused before anything is written") {
