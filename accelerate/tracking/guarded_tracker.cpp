@@ -17,7 +17,7 @@ void warn(const std::string& message) {
 }  // namespace
 
 GuardedTracker::GuardedTracker(std::shared_ptr<Tracker> tracker, bool active, std::chrono::milliseconds first_pause)
-    : tracker_(std::move(tracker)), active_(active), first_pause_(first_pause), pause_(first_pause) {}
+    : tracker_(std::move(tracker)), active_(active), calls_(first_pause), stores_(first_pause) {}
 
 void GuardedTracker::start() { attempt(); }
 
@@ -40,48 +40,56 @@ void GuardedTracker::log_histograms(const Histograms& histograms, std::optional<
 }
 
 void GuardedTracker::finish() {
-  retry_at_ = Clock::time_point::min();  // the last chance
+  calls_.try_at_once();  // the last chance
+  stores_.try_at_once();
   attempt([&] { tracker_->finish(); });
-  if (num_lost_ > 0) warn(std::to_string(num_lost_) + " calls of this run did not reach the tracker '" + name() + "'");
+  if (num_lost_ > 0) warn(std::to_string(num_lost_) + " calls of this run did not reach " + quoted_name());
 }
 
 void GuardedTracker::attempt(const std::function<void()>& call) {
   if (!active_) return;
-  if (Clock::now() < retry_at_) {
-    if (call) ++num_lost_;
-    return;
-  }
-  try {
-    catch_up();
+  auto work = [&] {
+    start_tracker();
+    store_pending_config();
     if (call) call();
+  };
+  const bool reached = calls_.may_try() && calls_.run(work, quoted_name() + " failed");
+  if (call && !reached) ++num_lost_;
+}
+
+void GuardedTracker::start_tracker() {
+  if (started_) return;
+  tracker_->start();
+  started_ = true;
+}
+
+/// A tracker that refuses the configuration may take everything else.
+void GuardedTracker::store_pending_config() {
+  if (!pending_config_ || !stores_.may_try()) return;
+  const bool stored = stores_.run([&] { tracker_->store_init_configuration(*pending_config_); },
+                                  quoted_name() + " has not taken the configuration");
+  if (stored) pending_config_.reset();
+}
+
+bool GuardedTracker::Attempts::run(const std::function<void()>& work, const std::string& complaint) {
+  try {
+    work();
     pause_ = first_pause_;
-    return;
+    return true;
   } catch (const std::exception& error) {
-    note_failure(error.what());
+    note_failure(complaint, error.what());
   } catch (...) {
-    note_failure("it threw something that is no std::exception");
+    note_failure(complaint, "it threw something that is no std::exception");
   }
-  if (call) ++num_lost_;
+  return false;
 }
 
-void GuardedTracker::catch_up() {
-  if (!started_) {
-    tracker_->start();
-    started_ = true;
-  }
-  if (pending_config_) {
-    tracker_->store_init_configuration(*pending_config_);
-    pending_config_.reset();
-  }
-}
-
-void GuardedTracker::note_failure(const std::string& reason) {
+void GuardedTracker::Attempts::note_failure(const std::string& complaint, const std::string& reason) {
   retry_at_ = Clock::now() + pause_;
   pause_ = std::min(2 * pause_, kLongestPause);
   if (warned_) return;
   warned_ = true;
-  warn("the tracker '" + name() + "' failed: " + reason +
-       "; the training goes on, and the tracker is tried again ever more rarely");
+  warn(complaint + ": " + reason + "; the training goes on, and it is tried again ever more rarely");
 }
 
 }  // namespace accelerate::tracking

@@ -14,7 +14,8 @@ namespace accelerate::tracking {
 
 /// Passes everything on to `tracker`. When that throws, there is one warning with the reason, and it is left in peace
 /// for a second, then for two, four, up to five minutes, before it is tried again; calls in between are lost and
-/// counted. An inactive one, on a process that has nothing to say to the tracker, ignores everything.
+/// counted. So it is with a configuration that the tracker does not take, which costs none of the other calls. An
+/// inactive one, on a process that has nothing to say to the tracker, ignores everything.
 class GuardedTracker final : public Tracker {
  public:
   explicit GuardedTracker(std::shared_ptr<Tracker> tracker, bool active = true,
@@ -31,20 +32,38 @@ class GuardedTracker final : public Tracker {
   void finish() override;
 
  private:
-  using Clock = std::chrono::steady_clock;
+  /// Something that fails now and then: it is told once, and tried again ever more rarely.
+  class Attempts {
+   public:
+    explicit Attempts(std::chrono::milliseconds first_pause) : first_pause_(first_pause), pause_(first_pause) {}
+
+    bool may_try() const { return Clock::now() >= retry_at_; }
+    void try_at_once() { retry_at_ = Clock::time_point::min(); }
+    /// Whether `work` succeeded. The first time that it throws, the log tells `complaint` and the reason.
+    bool run(const std::function<void()>& work, const std::string& complaint);
+
+   private:
+    using Clock = std::chrono::steady_clock;
+
+    void note_failure(const std::string& complaint, const std::string& reason);
+
+    std::chrono::milliseconds first_pause_;
+    std::chrono::milliseconds pause_;  // after the next failure
+    Clock::time_point retry_at_ = Clock::time_point::min();
+    bool warned_ = false;
+  };
 
   void attempt(const std::function<void()>& call = nullptr);
-  void catch_up();
-  void note_failure(const std::string& reason);
+  void start_tracker();
+  void store_pending_config();
+  std::string quoted_name() const { return "the tracker '" + name() + "'"; }
 
   std::shared_ptr<Tracker> tracker_;
   bool active_;
   bool started_ = false;
   std::optional<Values> pending_config_;  // not yet stored, for the tracker could not
-  std::chrono::milliseconds first_pause_;
-  std::chrono::milliseconds pause_;  // after the next failure
-  Clock::time_point retry_at_ = Clock::time_point::min();
-  bool warned_ = false;
+  Attempts calls_;
+  Attempts stores_;  // of the configuration
   int64_t num_lost_ = 0;
 };
 

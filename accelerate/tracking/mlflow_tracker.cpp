@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -101,16 +103,30 @@ void MlflowTracker::start() {
 }
 
 void MlflowTracker::store_init_configuration(const Values& config) {
-  auto params = json::array();
-  auto send_params = [&] {
-    if (!params.empty()) request("runs/log-batch", text_of(json{{"run_id", run_id_}, {"params", params}}));
-    params.clear();
-  };
+  Params params;
+  std::vector<std::string> refused;
   for (const auto& [name, value] : flatten(config)) {
-    params.push_back({{"key", name}, {"value", std::string(first_utf8_bytes(to_text(value), kMaxParamLength))}});
-    if (params.size() == kMaxParams) send_params();
+    params.emplace_back(name, first_utf8_bytes(to_text(value), kMaxParamLength));
+    if (params.size() == kMaxParams) send_params(std::exchange(params, {}), refused);
   }
-  send_params();
+  send_params(params, refused);
+  if (refused.empty()) return;
+  get_logger("accelerate.tracking")
+      .warning("mlflow: run " + run_id_ +
+                   " does not take these settings, which may have other values there: " + listed(refused),
+               {.main_process_only = false});
+}
+
+/// Sends them together or, when the server refuses them so, one by one. Adds the names that it does not take at all.
+void MlflowTracker::send_params(const Params& params, std::vector<std::string>& refused) const {
+  if (params.empty()) return;
+  auto list = json::array();
+  for (const auto& [name, value] : params) list.push_back({{"key", name}, {"value", value}});
+  const auto response = send_to_server("runs/log-batch", text_of(json{{"run_id", run_id_}, {"params", list}}));
+  constexpr int kBadRequest = 400;
+  if (response.status != kBadRequest) return check(response, "runs/log-batch");
+  if (params.size() == 1) return refused.push_back(params.front().first);
+  for (const auto& param : params) send_params({param}, refused);
 }
 
 void MlflowTracker::log(const Values& values, std::optional<int64_t> step) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "accelerate/tracking/http.h"
@@ -46,12 +47,14 @@ class MlflowTracker : public Tracker {
     int64_t timestamp;
     int64_t step;
   };
+  using Params = std::vector<std::pair<std::string, std::string>>;
 
   HttpResponse send_to_server(const std::string& path, const std::string& body) const;
   /// Throws Error for an answer that is not 200, naming `what` was sent.
   void check(const HttpResponse& response, const std::string& path, const std::string& what = "") const;
   std::string request(const std::string& path, const std::string& body) const;
   std::string find_or_create_experiment() const;
+  void send_params(const Params& params, std::vector<std::string>& refused) const;
   void send_metrics();
 
   MlflowOptions options_;

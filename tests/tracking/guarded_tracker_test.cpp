@@ -82,6 +82,26 @@ TEST_CASE("a tracker that failed is left in peace, and later told the configurat
   CHECK(tracker->calls == Calls{"start", "config {\"lr\": 1}", "log {\"loss\": 2}"});
 }
 
+TEST_CASE("a configuration that the tracker does not take costs a warning, and none of the metrics") {
+  struct Choosy : Flaky {
+    void store_init_configuration(const Values&) override {
+      ++num_visits;
+      fail("lr was something else");
+    }
+  };
+  auto tracker = std::make_shared<Choosy>();
+  auto said = tests::captured_stderr([&] {
+    GuardedTracker guarded(tracker, true, milliseconds(10'000));
+    guarded.store_init_configuration({{"lr", 1}});
+    for (int step = 0; step < 3; ++step) guarded.log({{"loss", step}}, step);
+    CHECK(tracker->num_visits == 5);  // start, configuration, and the metrics
+    guarded.finish();
+  });
+  CHECK(tracker->calls == Calls{"start", "log {\"loss\": 0}", "log {\"loss\": 1}", "log {\"loss\": 2}", "finish"});
+  CHECK(count(said, "the tracker 'flaky' has not taken the configuration: lr was something else") == 1);
+  CHECK(count(said, "did not reach") == 0);
+}
+
 TEST_CASE("what is thrown may be anything") {
   struct Odd : Flaky {
     void start() override { throw 7; }

@@ -132,6 +132,19 @@ TEST_CASE("metrics that the server will never take are named, and do not stand i
   CHECK(metrics[0]["key"] == "not \xEF\xBF\xBD UTF-8");
 }
 
+TEST_CASE("settings that a run has with other values are named, and the others are kept") {
+  Stub server(/*num_refused=*/2, /*status=*/400);  // both together, then the first
+  MlflowTracker tracker("project", {.tracking_uri = server.uri(), .send_interval = milliseconds(0)});
+  tracker.start();
+  auto said = tests::captured_stderr([&] { tracker.store_init_configuration({{"lr", 0.1}, {"layers", 12}}); });
+  CHECK_MESSAGE(said.find("run run-1 does not take these settings") != std::string::npos, said);
+  CHECK_MESSAGE(said.find("there: lr") != std::string::npos, said);
+  const auto batches = server.bodies("runs/log-batch");
+  REQUIRE(batches.size() == 3);
+  CHECK(batches[2]["params"] == json{{{"key", "layers"}, {"value", "12"}}});
+  tracker.log({{"loss", 1}}, 0);
+}
+
 TEST_CASE("a run named in the environment goes on, and the environment says who asks") {
   Stub server;
   PatchEnvironment patch{{"MLFLOW_TRACKING_URI", server.uri()},
