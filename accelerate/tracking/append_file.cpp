@@ -6,11 +6,13 @@
 #include <cerrno>
 
 #include "accelerate/base/atomic_file.h"
+#include "accelerate/base/file.h"
 #include "accelerate/base/read_file.h"
 
 namespace accelerate::tracking {
 
 AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
+  report_file_size_limit();
   make_directories(path_.parent_path());
   descriptor_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!descriptor_) fail_for_file(path_, "opened");
@@ -18,14 +20,18 @@ AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
 
 void AppendFile::append(std::string_view bytes) {
   const auto size_before = static_cast<off_t>(this->bytes());
-  ssize_t written = 0;
-  do {
-    written = ::write(descriptor_.get(), bytes.data(), bytes.size());
-  } while (written < 0 && errno == EINTR);
-  if (written == static_cast<ssize_t>(bytes.size())) return;
-  int error = written < 0 ? errno : ENOSPC;  // a short write to a file means that the disk is full
-  if (written > 0 && ::ftruncate(descriptor_.get(), size_before) != 0) error = errno;
-  fail_for_file(path_, "written", error);
+  // One write is all it takes, unless something is wrong: then the second one tells what.
+  for (auto rest = bytes; !rest.empty();) {
+    const auto written = ::write(descriptor_.get(), rest.data(), rest.size());
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<size_t>(written));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    int error = errno;
+    if (rest.size() < bytes.size() && ::ftruncate(descriptor_.get(), size_before) != 0) error = errno;
+    fail_for_file(path_, "written", error);
+  }
 }
 
 uint64_t AppendFile::bytes() const {

@@ -11,7 +11,8 @@
 
 namespace accelerate::tracking {
 
-/// An open file that records are added to. Each append is one write, so whoever reads sees whole records only.
+/// An open file that records are added to. Each append is one write, so whoever reads sees whole records only. A limit
+/// on the size of files (ulimit -f) is an error like any other and does not end the process.
 class AppendFile {
  public:
   /// Opens or makes the file, and the directories on the way to it. Throws Error naming the path when that fails.

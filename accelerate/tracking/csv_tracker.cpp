@@ -5,7 +5,7 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/read_file.h"
 #include "accelerate/tracking/csv_text.h"
-#include "accelerate/tracking/wall_time.h"
+#include "accelerate/tracking/record.h"
 
 namespace accelerate::tracking {
 
@@ -26,10 +26,7 @@ void CsvTracker::store_init_configuration(const Values& config) {
 }
 
 void CsvTracker::log(const Values& values, std::optional<int64_t> step) {
-  auto flat = flatten(values);
-  flat.emplace_back("time", wall_time());
-  if (step) flat.emplace_back("step", *step);
-
+  const auto flat = flatten(record_of(values, step));
   auto index_of = [&](const std::string& name) {
     return std::find(columns_.begin(), columns_.end(), name) - columns_.begin();
   };

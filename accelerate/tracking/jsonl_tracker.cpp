@@ -1,7 +1,7 @@
 #include "accelerate/tracking/jsonl_tracker.h"
 
 #include "accelerate/base/atomic_file.h"
-#include "accelerate/tracking/wall_time.h"
+#include "accelerate/tracking/record.h"
 
 namespace accelerate::tracking {
 
@@ -16,11 +16,7 @@ void JsonlTracker::store_init_configuration(const Values& config) {
 }
 
 void JsonlTracker::log(const Values& values, std::optional<int64_t> step) {
-  Values line;
-  if (step) line.emplace_back("step", *step);
-  line.emplace_back("time", wall_time());
-  line.insert(line.end(), values.begin(), values.end());
-  file_->append(to_json(line) + "\n");
+  file_->append(to_json(record_of(values, step)) + "\n");
 }
 
 }  // namespace accelerate::tracking

@@ -7,6 +7,7 @@
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/tracking/csv_tracker.h"
 #include "accelerate/tracking/jsonl_tracker.h"
+#include "accelerate/tracking/leads_up.h"
 #include "accelerate/tracking/tensorboard_tracker.h"
 
 namespace accelerate::tracking {
@@ -19,7 +20,12 @@ std::filesystem::path run_directory(const std::string& tracker, const TrackerSet
          "' writes files and there is no logging_dir; give the Accelerator a project_dir, or "
          "project_config.logging_dir");
   }
-  return settings.logging_dir / settings.project_name;
+  const std::filesystem::path project = settings.project_name;
+  if (project.is_absolute() || leads_up(project)) {
+    fail("init_trackers: the project is called '", settings.project_name,
+         "', which leads out of logging_dir; give a name below it, and set project_config.logging_dir for the place");
+  }
+  return settings.logging_dir / project;
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {

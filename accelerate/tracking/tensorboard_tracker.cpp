@@ -7,8 +7,10 @@
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/host_name.h"
+#include "accelerate/base/log.h"
 #include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
+#include "accelerate/tracking/leads_up.h"
 #include "accelerate/tracking/wall_time.h"
 
 namespace accelerate::tracking {
@@ -68,7 +70,14 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
       for (const auto& [part, content] : *parts) {
         auto number = number_of(content);
         if (!number) continue;
-        write(directory_ / (prefix + "_" + part), formats::EventSummary().scalar(name, *number), step);
+        const auto curve = prefix + "_" + part;  // with a directory of its own
+        if (leads_up(curve)) {
+          get_logger("accelerate.tracking")
+              .warning_once("tensorboard: '" + curve + "' leads out of the run's directory and is left out",
+                            {.main_process_only = false});
+          continue;
+        }
+        write(directory_ / curve, formats::EventSummary().scalar(name, *number), step);
       }
       continue;
     }

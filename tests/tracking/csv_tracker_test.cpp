@@ -64,6 +64,15 @@ TEST_CASE("a table that was removed during the run begins anew with the next new
   CHECK(table(directory) == Table{{"step", "loss", "accuracy"}, {"1", "0.25", "0.9"}});
 }
 
+TEST_CASE("values called step or time have columns of their own beside those of the tracker") {
+  tests::TemporaryDirectory directory;
+  CsvTracker tracker(directory.path());
+  tracker.start();
+  tracker.log({{"time", 3.5}, {"step", 7}}, 1);
+  tracker.log({{"step", 8}}, std::nullopt);
+  CHECK(table(directory) == Table{{"step", "metric/time", "metric/step"}, {"1", "3.5", "7"}, {"8", "", ""}});
+}
+
 TEST_CASE("Python's csv module reads the table") {
   tests::TemporaryDirectory directory;
   CsvTracker tracker(directory.path());

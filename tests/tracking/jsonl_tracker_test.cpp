@@ -1,6 +1,7 @@
 #include "accelerate/tracking/jsonl_tracker.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -41,6 +43,34 @@ TEST_CASE("every log is a line with its step and time") {
   CHECK(lines[0]["note"] == "first");
   CHECK_FALSE(lines[1].contains("step"));
   CHECK(json::parse(directory.read("config.json")) == json{{"lr", 0.1}, {"optimizer", {{"name", "adamw"}}}});
+}
+
+TEST_CASE("a line has each name once, also where a value is called time") {
+  tests::TemporaryDirectory directory;
+  JsonlTracker tracker(directory.path());
+  tracker.start();
+  tracker.log({{"time", 3.5}, {"step", 7}}, 1);
+  const auto line = lines_of(directory).front();
+  CHECK(line["step"] == 1);
+  CHECK(line["time"] > 1.7e9);
+  CHECK(line["metric/time"] == 3.5);
+  CHECK(line["metric/step"] == 7);
+}
+
+TEST_CASE("a limit on the size of files is named, and leaves whole lines") {
+  tests::TemporaryDirectory directory;
+  JsonlTracker tracker(directory.path());
+  tracker.start();
+  tracker.log({{"loss", 1}}, 0);
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit small{.rlim_cur = directory.read("metrics.jsonl").size() + 5, .rlim_max = before.rlim_max};
+  for (int step : {1, 2}) {
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    ScopeExit restore([&] { setrlimit(RLIMIT_FSIZE, &before); });
+    CHECK_THROWS_WITH_AS(tracker.log({{"loss", 2}}, step), doctest::Contains("raise it with ulimit -f"), Error);
+  }
+  CHECK(lines_of(directory).size() == 1);
 }
 
 TEST_CASE("all lines are there after the process is killed") {

@@ -53,6 +53,10 @@ TEST_CASE("mistakes in log_with are told with the remedy") {
                        doctest::Contains("two trackers with the name 'own'"), Error);
   CHECK_THROWS_WITH_AS(names_of({std::shared_ptr<OwnTracker>()}), doctest::Contains("an empty pointer"), Error);
   CHECK_THROWS_WITH_AS(make_trackers({"csv"}, {.project_name = "project"}), doctest::Contains("no logging_dir"), Error);
+  for (const char* name : {"../elsewhere", "a/../../b", "/tmp/elsewhere"}) {
+    CHECK_THROWS_WITH_AS(make_trackers({"csv"}, {.project_name = name, .logging_dir = "runs"}),
+                         doctest::Contains("leads out of logging_dir"), Error);
+  }
   CHECK_THROWS_WITH_AS(make_trackers({"mlflow"}, {.mlflow = {.tracking_uri = "sqlite:///mlflow.db"}}),
                        doctest::Contains("only servers are written to"), Error);
 }
