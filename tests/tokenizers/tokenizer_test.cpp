@@ -176,6 +176,29 @@ TEST_CASE("what is wrong in a file is named") {
   CHECK(with("pre_tokenizer", bad_regex).find("'(a'") != std::string::npos);
 }
 
+TEST_CASE("a model that does not say its type, as in older files, is known by its fields") {
+  const json words = {{"[UNK]", 0}, {"p", 1}, {"##l", 2}, {"pl", 3}, {"l", 4}};
+  const std::vector<std::pair<json, Ids>> models{
+      {{{"vocab", words}, {"merges", {"p l"}}}, {3}},
+      {{{"vocab", words}, {"merges", json::array()}, {"unk_token", "[UNK]"}}, {1, 4}},
+      {{{"vocab", {{"[UNK]", 0}, {"p", 1}, {"##l", 2}}},
+        {"unk_token", "[UNK]"},
+        {"continuing_subword_prefix", "##"},
+        {"max_input_chars_per_word", 100}},
+       {1, 2}},
+      {{{"vocab", words}, {"unk_token", "[UNK]"}}, {3}},
+      {{{"vocab", {{"p", 1}, {"[UNK]", 0}}}, {"unk_token", "[UNK]"}, {"continuing_subword_prefix", "##"}}, {0}},
+      {{{"vocab", json::parse(R"([["<unk>", 0.0], ["p", -1.0], ["l", -1.0]])")}, {"unk_id", 0}}, {1, 2}},
+      {{{"vocab", json::parse(R"([["p", -2.0], ["l", -2.0], ["pl", -1.0]])")}}, {2}}};
+  for (const auto& [model, ids] : models) {
+    CAPTURE(model.dump());
+    CHECK(Tokenizer::from_json(json{{"model", model}}.dump()).encode("pl").ids == ids);
+  }
+  for (const json& model : {json{{"vocab", words}}, json{{"unk_token", "[UNK]"}, {"type", nullptr}}, json::object()}) {
+    CHECK(error_of({{"model", model}}).find("it must be an object with a 'type'") != std::string::npos);
+  }
+}
+
 TEST_CASE("a part of a file that has another shape is named with the file") {
   auto with = [](const char* part, const json& value) {
     auto file = small_file();
@@ -210,6 +233,12 @@ TEST_CASE("a vocab.txt makes BERT's tokenizer") {
   CHECK(Tokenizer::from_vocab(path).encode("Playing [MASK]").ids == Ids{2, 5, 6, 4, 3});
   CHECK(Tokenizer::from_vocab(path, {.lowercase = false}).encode("Playing").ids == Ids{2, 7, 6, 3});
   CHECK(Tokenizer::from_vocab(path).decode(Ids{2, 5, 6, 3}) == "playing");
+  std::ofstream(path, std::ios::app) << "a\nä\nÄ\n中文\n";
+  CHECK(Tokenizer::from_vocab(path).encode("Ä中文").ids == Ids{2, 8, 1, 1, 3});
+  CHECK(Tokenizer::from_vocab(path, {.strip_accents = false}).encode("Ä").ids == Ids{2, 9, 3});
+  CHECK(Tokenizer::from_vocab(path, {.lowercase = false}).encode("Ä").ids == Ids{2, 10, 3});
+  CHECK(Tokenizer::from_vocab(path, {.lowercase = false, .strip_accents = true}).encode("ä").ids == Ids{2, 8, 3});
+  CHECK(Tokenizer::from_vocab(path, {.tokenize_chinese_chars = false}).encode("中文").ids == Ids{2, 11, 3});
   std::ofstream(path) << "play\n";
   CHECK_THROWS_WITH_AS(Tokenizer::from_vocab(path), doctest::Contains("[SEP]"), accelerate::Error);
   std::filesystem::remove(path);

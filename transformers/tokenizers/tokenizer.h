@@ -20,7 +20,9 @@
 namespace transformers::tokenizers {
 
 struct VocabOptions {
-  bool lowercase = true;  // and without accents
+  bool lowercase = true;
+  std::optional<bool> strip_accents = std::nullopt;  // not given: with lowercase
+  bool tokenize_chinese_chars = true;                // each CJK ideograph is a word
 };
 
 struct EncodeOptions {

@@ -71,7 +71,8 @@ Tokenizer Tokenizer::from_vocab(const std::filesystem::path& path, const VocabOp
   auto parts = std::make_shared<Parts>();
   parts->normalizer = read_normalizer({{"type", "BertNormalizer"},
                                        {"clean_text", true},
-                                       {"handle_chinese_chars", true},
+                                       {"handle_chinese_chars", options.tokenize_chinese_chars},
+                                       {"strip_accents", options.strip_accents.value_or(options.lowercase)},
                                        {"lowercase", options.lowercase}});
   parts->pre_tokenizer = read_pre_tokenizer({{"type", "BertPreTokenizer"}});
   parts->model = std::make_unique<WordPiece>(read_vocab_file(path), WordPieceOptions{});
