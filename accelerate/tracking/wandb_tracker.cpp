@@ -62,6 +62,15 @@ std::string directory_time(double seconds) {
   return text;
 }
 
+/// Where W&B's programs look for the latest run. Where there are no links, they have to be told its name.
+void make_latest(const fs::path& directory) {
+  const auto fresh = directory / "latest-run", link = directory.parent_path() / "latest-run";
+  std::error_code error;
+  fs::create_directory_symlink(directory.filename(), fresh, error);
+  if (!error) fs::rename(fresh, link, error);  // in one step: who looks for it finds the one before or this one
+  if (error) fs::remove(fresh, error);
+}
+
 void add_items(formats::WandbItems& items, const std::vector<std::string>& names, const Values& values) {
   for (const auto& [name, value] : values) {
     auto path = names;
@@ -108,6 +117,7 @@ void WandbTracker::start() {
   directory_ = home_ / ("offline-run-" + directory_time(run_.start_time) + "-" + run_.id);
   file_.emplace(directory_ / ("run-" + run_.id + ".wandb"));
   append({formats::wandb_version_record(run_.id), formats::wandb_run_record(run_)});
+  make_latest(directory_);
 }
 
 void WandbTracker::append(const std::vector<formats::ProtobufMessage>& records) {

@@ -27,10 +27,11 @@ struct WandbOptions {
   std::string mode = {};               // else WANDB_MODE, else offline; disabled writes nothing
 };
 
-/// Writes dir/wandb/offline-run-<time>-<id>/run-<id>.wandb as W&B does offline. Every log() becomes a row of the
-/// history at once, and the latest values become the summary. Without a step a row has the one after the last. W&B's
-/// steps never go back: values for an earlier step than the last are left out, with a warning. Throws Error when it is
-/// made in a mode that needs a server, or with an id that cannot be one.
+/// Writes dir/wandb/offline-run-<time>-<id>/run-<id>.wandb as W&B does offline, and the link dir/wandb/latest-run. The
+/// values of one step are a row of the history, which is written when the next step begins; they are in the summary,
+/// the latest values, at once. Values without a step have the one after the last. W&B's steps never go back: what comes
+/// for an earlier one is left out, with a warning. Throws Error when it is made in a mode that needs a server, or with
+/// an id that cannot be one.
 class WandbTracker : public Tracker {
  public:
   WandbTracker(const std::string& project_name, const WandbOptions& options);

@@ -97,7 +97,7 @@ def write_run(*options):
 def wandb(*words, **variables):
     code, output, errors = run(venv / "bin/wandb", *words, **variables)
     assert code == 0, f"wandb {words}: {output}\n{errors}"
-    return output + errors
+    return output
 
 
 def check_rows(rows):
@@ -130,7 +130,16 @@ def upload(directory):
     return server
 
 
+def check_shown(directory):
+    """What `wandb leet` says of the latest run."""
+    shown = json.loads(wandb("leet", "inspect", "--summary", "--json"))
+    assert pathlib.Path(shown["file"]).parent.samefile(directory), shown["file"]
+    assert (shown["name"], shown["state"], shown["step"]) == ("first", "finished", 1501), shown
+    assert shown["summary"]["loss"] == 1 / 1500 and shown["config"]["model"]["layers"] == 12, shown
+
+
 def check_finished(directory):
+    check_shown(directory)
     server = upload(directory)
     assert len(server.rows) == 1502 and server.completed == [0], (len(server.rows), server.completed)
     check_last_values(server.rows[-1])

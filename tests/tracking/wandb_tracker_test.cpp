@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <iterator>
 #include <regex>
 #include <string>
 #include <vector>
@@ -85,6 +86,7 @@ TEST_CASE("a run of W&B lies where its own programs look for it, with what was l
   const auto name = fs::relative(tracker.directory(), home.path()).string();
   CHECK_MESSAGE(std::regex_match(name, std::regex("wandb/offline-run-[0-9]{8}_[0-9]{6}-[0-9a-z]{8}")), name);
   CHECK(fs::exists(tracker.directory() / ("run-" + name.substr(name.size() - 8) + ".wandb")));
+  CHECK(fs::equivalent(home.path() / "wandb/latest-run", tracker.directory()));
   tracker.store_init_configuration({{"lr", 0.25}});
   tracker.log({{"loss", 0.5}}, std::nullopt);
   auto records = records_of(tracker);
@@ -97,6 +99,11 @@ TEST_CASE("a run of W&B lies where its own programs look for it, with what was l
   records = records_of(tracker);
   REQUIRE(records.size() == 6);
   CHECK(contains(records[4], "loss"));
+
+  WandbTracker next("project", {.dir = home.path()});
+  next.start();
+  CHECK(fs::equivalent(home.path() / "wandb/latest-run", next.directory()));
+  CHECK(std::distance(fs::directory_iterator(next.directory()), {}) == 1);
 }
 
 TEST_CASE("values of one step are one row of W&B, those without a step have the next, and steps never go back") {
