@@ -153,13 +153,17 @@ TEST_CASE("kill -9 at random points of save_state leaves the last checkpoint or 
                            SaveMode{.name = "total_limit = 1", .total_limit = 1},
                            SaveMode{.name = "in the background", .total_limit = 1, .async = true}}) {
     for (int num_processes : {1, 4}) {
-      KilledJobs jobs(mode, num_processes);
-      while (jobs.counts().kills < num_kills) jobs.kill_one(random);
-      jobs.load();
-      const auto& counts = jobs.counts();
-      MESSAGE(mode.name, ", ", num_processes, " processes: ", counts.kills, " kills, ", counts.unloadable,
-              " unloadable, ", counts.torn, " torn, ", counts.lost, " lost");
-      CHECK(counts.unloadable + counts.torn + counts.lost == 0);
+      // Each can be run alone: -sc="total_limit = 1 with 4 processes".
+      const auto name = mode.name + " with " + std::to_string(num_processes) + " processes";
+      SUBCASE(name.c_str()) {
+        KilledJobs jobs(mode, num_processes);
+        while (jobs.counts().kills < num_kills) jobs.kill_one(random);
+        jobs.load();
+        const auto& counts = jobs.counts();
+        MESSAGE(name, ": ", counts.kills, " kills, ", counts.unloadable, " unloadable, ", counts.torn, " torn, ",
+                counts.lost, " lost");
+        CHECK(counts.unloadable + counts.torn + counts.lost == 0);
+      }
     }
   }
 }
