@@ -7,6 +7,7 @@
 #include "tests/inputs/checkpoint.h"
 #include "tests/parity/recorded.h"
 #include "transformers/inputs/data_collator.h"
+#include "transformers/inputs/tokenizer_config.h"
 
 using accelerate::Batch;
 using accelerate::Error;
@@ -65,7 +66,9 @@ TEST_CASE("a tokenizer gives the inputs that Python's gives, for every call") {
       for (size_t i = 0; i < pairs.size(); ++i) {
         CHECK(as_json(tokenizer(pairs[i].first, pairs[i].second, options)) == call.at("pairs")[i]);
       }
-      if (!call.at("batch").is_null()) CHECK(as_json(tokenizer(texts, options)) == call.at("batch"));
+      if (call.at("batch").is_null()) continue;
+      CHECK(as_json(tokenizer(texts, options)) == call.at("batch"));
+      CHECK(as_json(tokenizer(pairs, options)) == call.at("batch_of_pairs"));
     }
     for (size_t i = 0; i < texts.size(); ++i) {
       CHECK(tokenizer.decode(tokenizer(texts[i]).at("input_ids")) == checkpoint.at("decoded")[i]);
@@ -82,6 +85,57 @@ TEST_CASE("names of the inputs keep the order in which Python gives them") {
         std::vector<std::string>{"input_ids", "attention_mask", "token_type_ids"});
   Checkpoint listed(changed("bert", "tokenizer_config.json", R"({"model_input_names": ["input_ids"]})"));
   CHECK(AutoTokenizer::from_pretrained(listed.name())("a film").names() == std::vector<std::string>{"input_ids"});
+}
+
+TEST_CASE("special tokens, inputs and sides that the files leave out are those of Python's class") {
+  for (const auto& [name, checkpoint] : recorded("tokenizer_inputs").at("defaults").items()) {
+    CAPTURE(name);
+    Checkpoint files(checkpoint.at("files"));
+    const auto config = inputs::read_tokenizer_config(files.path());
+    const auto& tokens = config.special_tokens;
+    auto or_null = [](const std::optional<std::string>& token) { return token ? json(*token) : json(); };
+    CHECK(json{{"pad_token", or_null(tokens.pad_token)},
+               {"unk_token", or_null(tokens.unk_token)},
+               {"cls_token", or_null(tokens.cls_token)},
+               {"sep_token", or_null(tokens.sep_token)},
+               {"mask_token", or_null(tokens.mask_token)},
+               {"bos_token", or_null(tokens.bos_token)},
+               {"eos_token", or_null(tokens.eos_token)}} == checkpoint.at("tokens"));
+    CHECK(config.model_input_names == checkpoint.at("model_input_names"));
+    CHECK((config.padding_side == tokenizers::Direction::Left) == (checkpoint.at("padding_side") == "left"));
+  }
+}
+
+TEST_CASE("a decoder's tokenizer pads with the token that it is given") {
+  Checkpoint files(recorded("tokenizer_inputs").at("defaults").at("gpt2").at("files"));
+  auto tokenizer = AutoTokenizer::from_pretrained(files.name());
+  const std::vector<std::string> texts{"a", "aa"};
+  CHECK_THROWS_WITH_AS(
+      tokenizer(texts, {.padding = Padding::Longest}),
+      "the tokenizer has no token to pad with; give it one by set_pad_token, for example '<|endoftext|>'", Error);
+  CHECK_THROWS_WITH_AS(tokenizer.set_pad_token("<none>"),
+                       "set_pad_token: '<none>' is not in the vocabulary of the tokenizer", Error);
+  tokenizer.set_pad_token(*tokenizer.special_tokens().eos_token);
+  CHECK(tokenizer.pad_token().id == 10);
+  CHECK(as_json(tokenizer(texts, {.padding = Padding::Longest}).at("input_ids")) == json{{11, 10}, {11, 11}});
+}
+
+TEST_CASE("a model takes as many tokens as it has positions, where the tokenizer does not say fewer") {
+  auto max_length = [](const std::string& model, const std::string& config) {
+    auto files = changed("bert", "tokenizer_config.json", config);
+    files["config.json"] = model;
+    return AutoTokenizer::from_pretrained(Checkpoint(files).name()).model_max_length().value_or(-1);
+  };
+  CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": 40})", "{}") == 40);
+  CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": 40})", R"({"model_max_length": 30})") == 30);
+  CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": 40})", R"({"model_max_length": 50})") == 40);
+  CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": 40})", R"({"model_max_length": 1e30})") == 40);
+  CHECK(max_length(R"({"model_type": "roberta", "max_position_embeddings": 514})", "{}") == 512);
+  CHECK(max_length(R"({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0})", "{}") == 513);
+  CHECK(max_length(R"({"model_type": "mpnet", "max_position_embeddings": 514})", "{}") == 512);
+  CHECK(max_length(R"({"model_type": "gpt2", "n_positions": 1024})", "{}") == 1024);
+  CHECK(max_length(R"({"model_type": "llama", "max_position_embeddings": 40})", "{}") == -1);
+  CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": "many"})", "{}") == -1);
 }
 
 TEST_CASE("the collator makes the batches that Python's makes, and renames label to labels") {
@@ -136,6 +190,9 @@ TEST_CASE("mistakes with tokenizers say what to do") {
   CHECK_THROWS_WITH_AS(tokenizer("a", {.max_length = 0}), "max_length is 0; it has to be positive", Error);
   CHECK_THROWS_WITH_AS(tokenizer("a\xFF"), doctest::Contains("not UTF-8"), Error);
   CHECK_THROWS_WITH_AS(tokenizer.decode(torch::ones({1, 2})), doctest::Contains("give the ids of one text"), Error);
+  CHECK_THROWS_WITH_AS(tokenizer.decode(torch::tensor({5, -100})),
+                       "decode: -100 is not the id of a token; replace such numbers first", Error);
+  CHECK_THROWS_WITH_AS(tokenizer.decode(torch::tensor({int64_t{1} << 32})), doctest::Contains("not the id"), Error);
   const DataCollatorWithPadding collate(tokenizer);
   CHECK_THROWS_WITH_AS(collate({}), "pad: there are no rows", Error);
 
@@ -155,7 +212,4 @@ TEST_CASE("mistakes with tokenizers say what to do") {
   Checkpoint unknown(changed("bert", "tokenizer_config.json", R"({"pad_token": "<none>"})"));
   CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(unknown.name()).pad_token(),
                        "the pad_token '<none>' is not in the vocabulary of the tokenizer", Error);
-  Checkpoint none(changed("vocab", "tokenizer_config.json", "{}"));
-  CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(none.name()).pad_token(),
-                       doctest::Contains("the tokenizer has no token to pad with"), Error);
 }

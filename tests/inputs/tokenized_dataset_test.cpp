@@ -1,6 +1,7 @@
 #include "transformers/inputs/tokenized_dataset.h"
 #include "tests/support/torch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <thread>
@@ -64,6 +65,26 @@ TEST_CASE("rows are those of the tokenizer, truncated to what the model takes, w
     CHECK(same(dataset.get(i), wanted));
   }
   CHECK_THROWS_WITH_AS(dataset.get(3000), "TokenizedDataset: there is no row 3000; there are 3000", accelerate::Error);
+}
+
+TEST_CASE("rows fit into the positions of the model, and a max_length beyond them is refused before any training") {
+  Example example;
+  example.files.write("tokenizer_config.json", "{}");
+  example.files.write("config.json", R"({"model_type": "bert", "max_position_embeddings": 5})");
+  example.tokenizer = AutoTokenizer::from_pretrained(example.files.name());
+  const auto dataset = example.make();
+  int64_t longest = 0;
+  for (size_t i = 0; i < 3000; ++i) longest = std::max(longest, dataset.get(i).at("input_ids").numel());
+  CHECK(longest == 5);
+  example.options.max_length = 6;
+  CHECK_THROWS_WITH_AS(example.make(),
+                       "TokenizedDataset: max_length is 6, but the model has 5 positions by its config.json; give at "
+                       "most as many",
+                       accelerate::Error);
+  example.options.max_length.reset();
+  example.files.write("config.json", R"({"model_type": "bert", "max_position_embeddings": 4})");
+  example.tokenizer = AutoTokenizer::from_pretrained(example.files.name());
+  CHECK_FALSE(example.make().from_cache());
 }
 
 TEST_CASE("the second time the rows come from disk, and are the same") {

@@ -1,6 +1,8 @@
 #include "transformers/inputs/auto_tokenizer.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "accelerate/base/content_key.h"
 #include "accelerate/base/error.h"
@@ -19,12 +21,14 @@ namespace {
 Tokenizer read_tokenizer(const std::filesystem::path& directory, const TokenizerConfig& config) {
   if (auto path = directory / "tokenizer.json"; std::filesystem::exists(path)) return Tokenizer::from_file(path);
   if (auto path = directory / "vocab.txt"; std::filesystem::exists(path))
-    return Tokenizer::from_vocab(path, {.lowercase = config.do_lower_case});
+    return Tokenizer::from_vocab(path, config.vocab_options);
   fail(directory.string(), ": there is neither a tokenizer.json nor a vocab.txt");
 }
 
-std::string fingerprint_of(const std::filesystem::path& directory) {
+std::string fingerprint_of(const std::filesystem::path& directory, const TokenizerConfig& config) {
   accelerate::ContentKey key;
+  key.add(config.model_max_length.value_or(-1));
+  for (const auto& name : config.model_input_names) key.add(name);
   for (const char* name : {"tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json"}) {
     key.add(accelerate::read_file_if_there(directory / name).value_or(""));
   }
@@ -55,8 +59,10 @@ AutoTokenizer AutoTokenizer::from_pretrained(const std::string& checkpoint, cons
   const auto directory = find_checkpoint(checkpoint, revision);
   auto config = read_tokenizer_config(directory);
   auto tokenizer = read_tokenizer(directory, config);
-  if (!config.pad_token && tokenizer.padding()) config.pad_token = tokenizer.padding()->pad_token;
-  return AutoTokenizer(std::move(tokenizer), std::move(config), fingerprint_of(directory));
+  auto& pad_token = config.special_tokens.pad_token;
+  if (!pad_token && tokenizer.padding()) pad_token = tokenizer.padding()->pad_token;
+  auto fingerprint = fingerprint_of(directory, config);
+  return AutoTokenizer(std::move(tokenizer), std::move(config), std::move(fingerprint));
 }
 
 Batch AutoTokenizer::operator()(const std::string& text, const TokenizeOptions& options) const {
@@ -71,17 +77,16 @@ Batch AutoTokenizer::tokenize_pair(const std::string& text, const std::string& t
 }
 
 Batch AutoTokenizer::operator()(const std::vector<std::string>& texts, const TokenizeOptions& options) const {
-  std::vector<Batch> rows;
-  for (const auto& encoding : truncating(options).encode_batch(texts, batch_options(options))) {
-    rows.push_back(row_of(encoding));
-  }
-  return padded(rows, options);
+  return batch_of(truncating(options).encode_batch(texts, batch_options(options)), options);
+}
+
+Batch AutoTokenizer::operator()(const std::vector<std::pair<std::string, std::string>>& pairs,
+                                const TokenizeOptions& options) const {
+  return batch_of(truncating(options).encode_batch(pairs, batch_options(options)), options);
 }
 
 Batch AutoTokenizer::operator()(const std::vector<text::LabelledText>& texts, const TokenizeOptions& options) const {
-  std::vector<Batch> rows;
-  for (const auto& encoding : encode(texts, options)) rows.push_back(row_of(encoding));
-  auto batch = padded(rows, options);
+  auto batch = batch_of(encode(texts, options), options);
   batch["labels"] = labels_of(texts);
   return batch;
 }
@@ -106,17 +111,27 @@ std::vector<Encoding> AutoTokenizer::encode(const std::vector<text::LabelledText
 std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_tokens) const {
   const auto numbers = ids.to(at::kCPU, at::kLong).contiguous();
   if (numbers.dim() != 1) fail("decode: the tensor has ", numbers.dim(), " dimensions; give the ids of one text");
-  const auto* begin = numbers.const_data_ptr<int64_t>();
-  return tokenizer_.decode(std::vector<uint32_t>(begin, begin + numbers.numel()), skip_special_tokens);
+  const std::span ids_of_text(numbers.const_data_ptr<int64_t>(), static_cast<size_t>(numbers.numel()));
+  for (int64_t id : ids_of_text) {
+    if (!std::in_range<uint32_t>(id)) fail("decode: ", id, " is not the id of a token; replace such numbers first");
+  }
+  return tokenizer_.decode(std::vector<uint32_t>(ids_of_text.begin(), ids_of_text.end()), skip_special_tokens);
 }
 
 PadToken AutoTokenizer::pad_token() const {
-  if (!config_.pad_token) {
-    fail("the tokenizer has no token to pad with; put a pad_token into its tokenizer_config.json");
+  const auto& token = config_.special_tokens.pad_token;
+  if (!token) {
+    fail("the tokenizer has no token to pad with; give it one by set_pad_token, for example '",
+         config_.special_tokens.eos_token.value_or("<pad>"), "'");
   }
-  const auto id = tokenizer_.token_to_id(*config_.pad_token);
-  if (!id) fail("the pad_token '", *config_.pad_token, "' is not in the vocabulary of the tokenizer");
+  const auto id = tokenizer_.token_to_id(*token);
+  if (!id) fail("the pad_token '", *token, "' is not in the vocabulary of the tokenizer");
   return {.id = *id, .side = config_.padding_side};
+}
+
+void AutoTokenizer::set_pad_token(const std::string& token) {
+  if (!tokenizer_.token_to_id(token)) fail("set_pad_token: '", token, "' is not in the vocabulary of the tokenizer");
+  config_.special_tokens.pad_token = token;
 }
 
 /// The tokenizer as one call wants it. A copy, which shares the vocabulary.
@@ -138,6 +153,12 @@ Batch AutoTokenizer::row_of(const Encoding& encoding) const {
     if (name == "attention_mask") row[name] = tensor_of(encoding.attention_mask);
   }
   return row;
+}
+
+Batch AutoTokenizer::batch_of(const std::vector<Encoding>& encodings, const TokenizeOptions& options) const {
+  std::vector<Batch> rows;
+  for (const auto& encoding : encodings) rows.push_back(row_of(encoding));
+  return padded(rows, options);
 }
 
 Batch AutoTokenizer::padded(const std::vector<Batch>& rows, const TokenizeOptions& options) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "accelerate/tensors/batch.h"
@@ -47,9 +48,11 @@ class AutoTokenizer {
     return tokenize_pair(text, text_pair, options);
   }
 
-  /// The inputs of several texts: int64 tensors [texts, length]. Throws Error where lengths differ and no padding is
-  /// asked for.
+  /// The inputs of several texts, or pairs of texts: int64 tensors [texts, length]. Throws Error where lengths differ
+  /// and no padding is asked for.
   accelerate::Batch operator()(const std::vector<std::string>& texts, const TokenizeOptions& options = {}) const;
+  accelerate::Batch operator()(const std::vector<std::pair<std::string, std::string>>& pairs,
+                               const TokenizeOptions& options = {}) const;
 
   /// The same with `labels`, for rows of a data set that is streamed: int64, or float32 where they are numbers.
   accelerate::Batch operator()(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
@@ -57,14 +60,25 @@ class AutoTokenizer {
   /// The tokens of each row with all that is known of them, without padding.
   std::vector<Encoding> encode(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
-  /// The text of ids, a tensor [length].
+  /// The text of ids, a tensor [length]. Throws Error for a number that cannot be an id, such as the -100 of labels.
   std::string decode(const at::Tensor& ids, bool skip_special_tokens = false) const;
 
   /// What rows are filled up with. Throws Error for a tokenizer that has no such token.
   PadToken pad_token() const;
 
-  /// How many tokens the model takes; nothing: any number.
+  /// Fills up with `token` from now on; for the tokenizers of decoders, which have none. A model that looks for the end
+  /// of a text has to know it too: `model->config().set("pad_token_id", tokenizer.pad_token().id)`. Throws Error for a
+  /// token that is not in the vocabulary.
+  void set_pad_token(const std::string& token);
+
+  /// The tokens with a meaning of their own, as the checkpoint or its class in Python has them.
+  const SpecialTokens& special_tokens() const { return config_.special_tokens; }
+
+  /// How many tokens the model takes, by tokenizer_config.json and by its positions; nothing: any number.
   std::optional<int64_t> model_max_length() const { return config_.model_max_length; }
+
+  /// How many positions the model of config.json has learnt; nothing: it has none, or there is no such file.
+  std::optional<int64_t> max_positions() const { return config_.max_positions; }
 
   /// The names of the tensors, in their order.
   const std::vector<std::string>& model_input_names() const { return config_.model_input_names; }
@@ -82,6 +96,7 @@ class AutoTokenizer {
                                   const TokenizeOptions& options) const;
   tokenizers::Tokenizer truncating(const TokenizeOptions& options) const;
   accelerate::Batch row_of(const Encoding& encoding) const;
+  accelerate::Batch batch_of(const std::vector<Encoding>& encodings, const TokenizeOptions& options) const;
   accelerate::Batch padded(const std::vector<accelerate::Batch>& rows, const TokenizeOptions& options) const;
   accelerate::Batch tensors_of_one(accelerate::Batch row, const TokenizeOptions& options) const;
 

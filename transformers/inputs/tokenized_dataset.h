@@ -29,7 +29,8 @@ struct TokenizedDatasetOptions {
 /// Copies share their memory; any number of threads may read.
 class TokenizedDataset {
  public:
-  /// Throws Error for an empty data set and for a text that is not UTF-8.
+  /// Throws Error for an empty data set, for a text that is not UTF-8, and for a max_length beyond the positions of
+  /// the checkpoint's model.
   TokenizedDataset(const text::TextDataset& texts, const AutoTokenizer& tokenizer,
                    const TokenizedDatasetOptions& options = {});
 

@@ -27,8 +27,9 @@ json read_object(const std::filesystem::path& path) {
   return object;
 }
 
-Direction side_of(const json& config, const char* key, const std::filesystem::path& path) {
-  const auto side = config.value(key, json("right"));
+Direction side_of(const json& config, const char* key, Direction fallback, const std::filesystem::path& path) {
+  if (!config.contains(key)) return fallback;
+  const auto& side = config.at(key);
   if (side == "right") return Direction::Right;
   if (side == "left") return Direction::Left;
   fail(path.string(), ": ", key, " is ", side.dump(), "; it can be left or right");
@@ -54,15 +55,8 @@ std::optional<int64_t> max_length_of(const json& config, const std::filesystem::
   return length.get<int64_t>();
 }
 
-/// The inputs in the order of Python's class.
-std::vector<std::string> inputs_of(std::string tokenizer_class) {
-  static const std::set<std::string> types_second{"Bert",   "DPRQuestionEncoder", "Electra",
-                                                  "Lxmert", "MarkupLM",           "MobileBert"};
-  static const std::set<std::string> types_last{"Deberta", "DebertaV2"};
-  const auto name = tokenizer_class.substr(0, tokenizer_class.find("Tokenizer"));
-  if (types_second.contains(name)) return {"input_ids", "token_type_ids", "attention_mask"};
-  if (types_last.contains(name)) return {"input_ids", "attention_mask", "token_type_ids"};
-  return {"input_ids", "attention_mask"};
+std::optional<int64_t> smaller(std::optional<int64_t> a, std::optional<int64_t> b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
 /// The inputs that the file names, nothing where it leaves them to the class.
@@ -76,13 +70,56 @@ std::optional<std::vector<std::string>> named_inputs(const json& config, const s
   return names.get<std::vector<std::string>>();
 }
 
-/// The class of the tokenizer, or, where it is not said, that of the model.
-std::string class_of(const json& config, const std::filesystem::path& directory) {
-  if (auto name = config.value("tokenizer_class", json()); name.is_string()) return name;
-  const auto model_type = read_object(directory / "config.json").value("model_type", json());
-  if (model_type == "bert" || model_type == "electra" || model_type == "mobilebert") return "BertTokenizer";
-  if (model_type == "deberta" || model_type == "deberta-v2") return "DebertaV2Tokenizer";
-  return "";
+std::string text_of(const json& object, const char* key) {
+  const auto text = object.value(key, json());
+  return text.is_string() ? text.get<std::string>() : "";
+}
+
+TokenizerClass class_of(const json& config, const json& model) {
+  const auto declared = text_of(config, "tokenizer_class");
+  return find_tokenizer_class(text_of(model, "model_type"),
+                              declared.empty() ? text_of(model, "tokenizer_class") : declared);
+}
+
+/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused.
+std::optional<int64_t> positions_of(const json& model) {
+  static const std::set<std::string> from_zero{"albert", "bert", "deberta-v2", "distilbert", "electra"};
+  static const std::set<std::string> after_padding{"camembert", "mpnet", "roberta", "xlm-roberta"};
+  auto number = [&](const char* key, int64_t fallback) {
+    const auto value = model.value(key, json());
+    return value.is_number_integer() ? value.get<int64_t>() : fallback;
+  };
+  const auto type = text_of(model, "model_type");
+  int64_t positions = 0;
+  if (from_zero.contains(type)) positions = number("max_position_embeddings", 0);
+  if (after_padding.contains(type)) positions = number("max_position_embeddings", 0) - number("pad_token_id", 1) - 1;
+  if (type == "gpt2") positions = number("n_positions", 0);
+  return positions > 0 ? std::optional(positions) : std::nullopt;
+}
+
+/// Changes the tokens that a file names; null means that there is none.
+void read_special_tokens(const json& config, const std::filesystem::path& path, SpecialTokens& tokens) {
+  auto read = [&](const char* key, std::optional<std::string>& token) {
+    if (config.contains(key)) token = token_of(config, key, path);
+  };
+  read("pad_token", tokens.pad_token);
+  read("unk_token", tokens.unk_token);
+  read("cls_token", tokens.cls_token);
+  read("sep_token", tokens.sep_token);
+  read("mask_token", tokens.mask_token);
+  read("bos_token", tokens.bos_token);
+  read("eos_token", tokens.eos_token);
+}
+
+tokenizers::VocabOptions vocab_options_of(const json& config) {
+  tokenizers::VocabOptions options;
+  auto read = [&](const char* key, auto& option) {
+    if (auto value = config.value(key, json()); value.is_boolean()) option = value.get<bool>();
+  };
+  read("do_lower_case", options.lowercase);
+  read("strip_accents", options.strip_accents);
+  read("tokenize_chinese_chars", options.tokenize_chinese_chars);
+  return options;
 }
 
 }  // namespace
@@ -90,18 +127,21 @@ std::string class_of(const json& config, const std::filesystem::path& directory)
 TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory) {
   const auto path = directory / "tokenizer_config.json";
   const auto config = read_object(path);
+  const auto model = read_object(directory / "config.json");
+  const auto defaults = class_of(config, model);
   TokenizerConfig result;
-  result.model_max_length = max_length_of(config, path);
-  result.padding_side = side_of(config, "padding_side", path);
-  result.truncation_side = side_of(config, "truncation_side", path);
-  result.pad_token = token_of(config, "pad_token", path);
-  if (!result.pad_token) {
+  result.max_positions = positions_of(model);
+  result.model_max_length = smaller(max_length_of(config, path), result.max_positions);
+  result.padding_side = side_of(config, "padding_side", defaults.padding_side, path);
+  result.truncation_side = side_of(config, "truncation_side", Direction::Right, path);
+  result.special_tokens = defaults.special_tokens;
+  read_special_tokens(config, path, result.special_tokens);
+  if (!config.contains("added_tokens_decoder")) {  // files with it were written when the map was of no use any more
     const auto map = directory / "special_tokens_map.json";
-    result.pad_token = token_of(read_object(map), "pad_token", map);
+    read_special_tokens(read_object(map), map, result.special_tokens);
   }
-  const auto names = named_inputs(config, path);
-  result.model_input_names = names ? *names : inputs_of(class_of(config, directory));
-  if (auto lower = config.value("do_lower_case", json()); lower.is_boolean()) result.do_lower_case = lower;
+  result.model_input_names = named_inputs(config, path).value_or(defaults.model_input_names);
+  result.vocab_options = vocab_options_of(config);
   return result;
 }
 

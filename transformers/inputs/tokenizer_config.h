@@ -8,23 +8,26 @@
 #include <string>
 #include <vector>
 
+#include "transformers/inputs/tokenizer_class.h"
 #include "transformers/tokenizers/encoding.h"
+#include "transformers/tokenizers/tokenizer.h"
 
 namespace transformers::inputs {
 
 /// The settings that a tokenizer of Python's transformers would have.
 struct TokenizerConfig {
   std::optional<int64_t> model_max_length = std::nullopt;  // tokens that the model takes; nothing: any number
+  std::optional<int64_t> max_positions = std::nullopt;     // places that it has for tokens; nothing: it counts none
   tokenizers::Direction padding_side = tokenizers::Direction::Right;
   tokenizers::Direction truncation_side = tokenizers::Direction::Right;
-  std::optional<std::string> pad_token = std::nullopt;
+  SpecialTokens special_tokens = {};
   std::vector<std::string> model_input_names = {"input_ids", "attention_mask"};
-  bool do_lower_case = true;  // of a tokenizer that has a vocab.txt only
+  tokenizers::VocabOptions vocab_options = {};  // of a tokenizer that has a vocab.txt only
 };
 
-/// Reads tokenizer_config.json and special_tokens_map.json of `directory`, both of which may be missing. Whether there
-/// are token_type_ids follows from the file, or from the class of the tokenizer. Throws Error naming the file for one
-/// that is broken.
+/// Reads tokenizer_config.json, special_tokens_map.json and config.json of `directory`, all of which may be missing.
+/// What they leave out follows from the class of the tokenizer; a length that they leave out, or that is longer, is as
+/// many positions as the model has. Throws Error naming the file for one that is broken.
 TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory);
 
 }  // namespace transformers::inputs

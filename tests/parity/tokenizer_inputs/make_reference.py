@@ -33,6 +33,20 @@ LEFT = {
     "truncation_side": "left",
     "model_max_length": 1000000000000000019884624838656,
 }
+ACCENTS = {**BERT, "strip_accents": False, "tokenize_chinese_chars": False}
+# Models and classes whose files leave the special tokens to the class, with the kind of their vocabularies.
+MODEL_TYPES = {
+    "albert": "Unigram", "bert": "WordPiece", "deberta-v2": "Unigram", "distilbert": "WordPiece", "electra": "WordPiece",
+    "gpt2": "BPE", "llama": "BPE", "mistral": "BPE", "modernbert": "BPE", "mpnet": "WordPiece", "qwen2": "BPE",
+    "qwen3": "BPE", "roberta": "BPE", "xlm-roberta": "Unigram",
+}
+CLASSES = {
+    "AlbertTokenizer": "Unigram", "BertTokenizerFast": "WordPiece", "DebertaV2TokenizerFast": "Unigram",
+    "DistilBertTokenizer": "WordPiece", "ElectraTokenizer": "WordPiece", "GPT2Tokenizer": "BPE", "LlamaTokenizer": "BPE",
+    "MPNetTokenizer": "WordPiece", "PreTrainedTokenizerFast": "WordPiece", "Qwen2Tokenizer": "BPE",
+    "RobertaTokenizer": "BPE", "XLMRobertaTokenizer": "Unigram",
+}
+SPECIAL = ["pad_token", "unk_token", "cls_token", "sep_token", "mask_token", "bos_token", "eos_token"]
 
 CALLS = [
     {},
@@ -68,7 +82,57 @@ def checkpoints():
         "bert": {"tokenizer.json": tokenizer_json(), "tokenizer_config.json": json.dumps(BERT)},
         "left": {"tokenizer.json": tokenizer_json(), "tokenizer_config.json": json.dumps(LEFT)},
         "vocab": {"vocab.txt": vocab, "tokenizer_config.json": json.dumps(BERT)},
+        "accents": {"vocab.txt": vocab + "ä\n", "tokenizer_config.json": json.dumps(ACCENTS)},
     }
+
+
+def tokenizer_json_of(kind):
+    """A tokenizer that has all special tokens of all classes."""
+    words = VOCAB[:5] + ["<s>", "</s>", "<pad>", "<unk>", "<mask>", "<|endoftext|>", "a"]
+    ids = {word: i for i, word in enumerate(words)}
+    model = {
+        "BPE": lambda: models.BPE(ids, []),
+        "Unigram": lambda: models.Unigram([(word, -1.0) for word in words], 1, False),
+        "WordPiece": lambda: models.WordPiece(ids, unk_token="[UNK]"),
+    }[kind]()
+    return Tokenizer(model).to_str()
+
+
+def files_without_tokens():
+    """Checkpoints that name no special tokens, or not all, by what they have."""
+    def files(kind, model_type=None, **config):
+        models_file = {"config.json": json.dumps({"model_type": model_type})} if model_type else {}
+        return {"tokenizer.json": tokenizer_json_of(kind), "tokenizer_config.json": json.dumps(config), **models_file}
+
+    mapped = files("WordPiece", "bert", pad_token="[MASK]", sep_token=None)
+    mapped["special_tokens_map.json"] = json.dumps({"pad_token": "<pad>", "mask_token": None})
+    decoded = files("WordPiece", "bert", pad_token="[MASK]", added_tokens_decoder={})
+    decoded["special_tokens_map.json"] = json.dumps({"pad_token": "<pad>"})
+    return {
+        **{model_type: files(kind, model_type) for model_type, kind in MODEL_TYPES.items()},
+        **{name: files(kind, tokenizer_class=name) for name, kind in CLASSES.items()},
+        "bert-base-uncased": files("WordPiece", "bert", do_lower_case=True, model_max_length=512),
+        "bert with another class": files("BPE", "bert", tokenizer_class="RobertaTokenizer"),
+        "bert with a class that is none": files("WordPiece", "bert", tokenizer_class="PreTrainedTokenizerFast"),
+        "modernbert with a class": files("WordPiece", "modernbert", tokenizer_class="BertTokenizer"),
+        "qwen2 with another class": files("BPE", "qwen2", tokenizer_class="PreTrainedTokenizerFast"),
+        "no pad token": files("WordPiece", "bert", pad_token=None),
+        "a map": mapped,
+        "a map that is not heeded": decoded,
+    }
+
+
+def record_tokens(files):
+    with tempfile.TemporaryDirectory() as directory:
+        for name, content in files.items():
+            (pathlib.Path(directory) / name).write_text(content)
+        tokenizer = AutoTokenizer.from_pretrained(directory)
+        return {
+            "files": files,
+            "tokens": {name: getattr(tokenizer, name) for name in SPECIAL},
+            "model_input_names": tokenizer.model_input_names,
+            "padding_side": tokenizer.padding_side,
+        }
 
 
 def record(files):
@@ -85,6 +149,7 @@ def record(files):
                     "single": [dict(tokenizer(text, **call)) for text in TEXTS],
                     "pairs": [dict(tokenizer(*pair, **call)) for pair in PAIRS],
                     "batch": dict(tokenizer(TEXTS, **call)) if call.get("padding") else None,
+                    "batch_of_pairs": dict(tokenizer(PAIRS, **call)) if call.get("padding") else None,
                 }
                 for call in CALLS
             ],
@@ -103,7 +168,12 @@ def record(files):
 
 
 def main():
-    reference = {"texts": TEXTS, "pairs": PAIRS, "checkpoints": {k: record(v) for k, v in checkpoints().items()}}
+    reference = {
+        "texts": TEXTS,
+        "pairs": PAIRS,
+        "checkpoints": {name: record(files) for name, files in checkpoints().items()},
+        "defaults": {name: record_tokens(files) for name, files in files_without_tokens().items()},
+    }
     with open(sys.argv[1], "w") as file:
         json.dump(reference, file)
         file.write("\n")
