@@ -129,6 +129,24 @@ TEST_CASE("labels of a regression are float32, and other files") {
   CHECK_THROWS_WITH_AS(example.make(), doctest::Contains("rows have a number"), accelerate::Error);
 }
 
+TEST_CASE("several labels of a text are a row of float32, and other files") {
+  Example example;
+  example.make();
+  for (size_t i = 0; i < example.rows.size(); ++i) example.rows[i].labels = {1, i % 2 == 0 ? 1.0f : 0.0f, 0};
+  const auto first = example.make(), second = example.make();
+  CHECK_FALSE(first.from_cache());
+  CHECK(second.from_cache());
+  for (const auto& dataset : {first, second}) {
+    CHECK(torch::equal(dataset.get(2999).at("labels"), torch::tensor({1.0f, 0.0f, 0.0f})));
+    const auto batch = DataCollatorWithPadding(example.tokenizer)({dataset.get(0), dataset.get(1)});
+    CHECK(torch::equal(batch.at("labels"), torch::tensor({{1.0f, 1.0f, 0.0f}, {1.0f, 0.0f, 0.0f}})));
+  }
+  example.rows[7].labels[2] = 1;
+  CHECK_FALSE(example.make().from_cache());
+  example.rows.back().labels.pop_back();
+  CHECK_THROWS_WITH_AS(example.make(), doctest::Contains("some rows have 3 labels and others 2"), accelerate::Error);
+}
+
 TEST_CASE("the cache has a size, and what was not used for longest goes first") {
   Example example;
   auto with_length = [&](int64_t length) {

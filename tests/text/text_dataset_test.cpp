@@ -93,6 +93,18 @@ TEST_CASE("numbers of any kind are read for regression") {
         std::vector<LabelledText>{{.text = "a", .number = 3.5}, {.text = "b", .number = -1e-7}});
 }
 
+TEST_CASE("a text may have several labels, as a list of 0 and 1 or of names") {
+  const std::vector<LabelledText> wanted{{.text = "a", .labels = {1, 0, 1}}, {.text = "b", .labels = {0, 0, 0}}};
+  TemporaryFile lines("a.jsonl",
+                      "{\"text\": \"a\", \"label\": [1, 0.0, true]}\n{\"text\": \"b\", \"label\": [0, 0, 0]}\n");
+  CHECK(rows_of(TextDataset(lines.path(), {.multi_label = true, .num_labels = 3})) == wanted);
+  TemporaryFile csv("a.csv", "text,label\na,\"[1, 0, 1]\"\nb,\"[0,0,0]\"\n");
+  CHECK(rows_of(TextDataset(csv.path(), {.multi_label = true})) == wanted);
+  TemporaryFile names("b.jsonl",
+                      "{\"text\": \"a\", \"label\": [\"sad\", \"new\"]}\n{\"text\": \"b\", \"label\": []}\n");
+  CHECK(rows_of(TextDataset(names.path(), {.label_names = {"new", "long", "sad"}, .multi_label = true})) == wanted);
+}
+
 TEST_CASE("a streamed data set gives the same rows in every walk") {
   TemporaryFile file("a.csv", "text,label\na,0\n\"b\nc\",1\nd,0\n");
   StreamedTextDataset streamed(file.path(), {.max_rows = 2});
@@ -145,6 +157,30 @@ TEST_CASE("every mistake in a file is told with the file and the line") {
            {"a.jsonl", "[1, 2]", ":1: this is not a JSON object"},
            {"a.jsonl", "{\"text\": \"a\"}", ":1: the object has no 'label'; it has: 'text'"},
            {"a.jsonl", "{\"text\": [\"a\"], \"label\": 1}", ":1: 'text' is array; it can be a text or a number"},
+           {"a.jsonl", "{\"text\": \"a\", \"label\": [1]}", ":1: 'label' is array; it can be a text or a number"},
+           {"a.jsonl", "{\"text\": [\"a\"], \"label\": [1]}", ":1: 'text' is array", {.multi_label = true}},
+           {"a.jsonl",
+            "{\"text\": \"a\", \"label\": 1}",
+            "the label is '1'; it should be a list",
+            {.multi_label = true}},
+           {"a.jsonl",
+            "{\"text\": \"a\", \"label\": [0, 2]}",
+            ":1: the label is '[0,2]'; a list of labels has 0 and 1",
+            {.multi_label = true}},
+           {"a.jsonl",
+            "{\"text\": \"a\", \"label\": [\"warm\"]}",
+            "each can be hot, cold",
+            {.label_names = {"hot", "cold"}, .multi_label = true}},
+           {"a.tsv",
+            "label\ttext\n[0, 1]\ta\n[1]\tb\n",
+            ":3: the label is '[1]'; it should have as many labels as the first row, 2",
+            {.multi_label = true}},
+           {"a.tsv",
+            "label\ttext\n[0, 1]\ta\n",
+            "it should have as many labels as num_labels, 3",
+            {.multi_label = true, .num_labels = 3}},
+           {"a.tsv", "label\ttext\n[]\ta\n", "the label is '[]'; it should have a 0 or a 1", {.multi_label = true}},
+           {"a.tsv", "label\ttext\n", "exclude each other", {.regression = true, .multi_label = true}},
            {"a.jsonl", "{\"text\": \"a\", \"label\": 1.5}", ":1: the label is '1.5'; it should be a whole number"},
            {"a.jsonl", "{}", "by its place; JSON has names only", {.text = 0}},
            {"a.xml", "<a/>", "the format of '.xml' is not known"},

@@ -54,7 +54,8 @@ class AutoTokenizer {
   accelerate::Batch operator()(const std::vector<std::pair<std::string, std::string>>& pairs,
                                const TokenizeOptions& options = {}) const;
 
-  /// The same with `labels`, for rows of a data set that is streamed: int64, or float32 where they are numbers.
+  /// The same with `labels`, for rows of a data set that is streamed: int64, or float32 where they are numbers
+  /// or several.
   accelerate::Batch operator()(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
   /// The tokens of each row with all that is known of them, without padding.

@@ -10,7 +10,8 @@
 
 namespace transformers::inputs {
 
-/// The classes of the rows as int64, or their numbers as float32. Throws Error when some have one and some the other.
+/// The classes of the rows as int64, or their numbers as float32, or their several labels as float32 [rows, labels].
+/// Throws Error when some have one and some the other.
 at::Tensor labels_of(std::span<const text::LabelledText> rows);
 
 }  // namespace transformers::inputs

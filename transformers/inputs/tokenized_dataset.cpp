@@ -40,6 +40,8 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
     key.add(row.text_pair.value_or(""));
     key.add(row.number ? std::bit_cast<int64_t>(*row.number) : row.label);
     key.add(row.number ? 1 : 0);
+    key.add(static_cast<int64_t>(row.labels.size()));
+    for (float label : row.labels) key.add(std::bit_cast<int32_t>(label));
   }
   const auto directory =
       options.cache_directory.empty() ? accelerate::cache_home() / "accelerate" / "tokenized" : options.cache_directory;
@@ -140,10 +142,11 @@ bool TokenizedDataset::fits(size_t num_rows) const {
     return tensor.defined() && tensor.dim() == 1 && tensor.scalar_type() == type;
   };
   if (!is_list(ids_, at::kInt) || !is_list(type_ids_, at::kInt) || !is_list(ends_, at::kLong)) return false;
-  if (!is_list(labels_, at::kLong) && !is_list(labels_, at::kFloat)) return false;
+  if (!labels_.defined() || labels_.dim() < 1 || labels_.dim() > 2) return false;
+  if (labels_.scalar_type() != at::kFloat && !is_list(labels_, at::kLong)) return false;
   if (type_ids_.numel() != (has_type_ids() ? ids_.numel() : 0)) return false;
   const auto count = static_cast<int64_t>(num_rows);
-  if (ends_.numel() != count || labels_.numel() != count) return false;
+  if (ends_.numel() != count || labels_.size(0) != count) return false;
   const auto* ends = ends_.const_data_ptr<int64_t>();
   return ends[0] >= 0 && std::is_sorted(ends, ends + count) && ends[count - 1] == ids_.numel();
 }

@@ -36,7 +36,7 @@ class TokenizedDataset {
 
   int64_t size() const { return labels_.size(0); }
 
-  /// The row as one-dimensional tensors, and its label as a number.
+  /// The row as one-dimensional tensors, and its label as a number, or several in a row.
   accelerate::Batch get(size_t index) const;
 
   /// Whether the tokens were found on disk.
@@ -53,7 +53,7 @@ class TokenizedDataset {
   at::Tensor ids_;                  // int32, the rows one after the other
   at::Tensor type_ids_;             // int32, or empty
   at::Tensor ends_;                 // int64, where each row ends
-  at::Tensor labels_;               // int64, or float32 where they are numbers
+  at::Tensor labels_;               // int64, or float32 where they are numbers, [rows, labels] where there are several
   bool from_cache_ = false;
 };
 

@@ -8,13 +8,14 @@ namespace {
 
 using nlohmann::json;
 
-std::string value_of(const json& object, const std::string& key, const LineReader& lines) {
+std::string value_of(const json& object, const std::string& key, bool is_list, const LineReader& lines) {
   auto item = object.find(key);
   if (item == object.end()) {
     std::string known;
     for (const auto& [name, value] : object.items()) known += (known.empty() ? "'" : ", '") + name + "'";
     lines.fail_at(lines.line_number(), "the object has no '", key, "'; it has: ", known.empty() ? "nothing" : known);
   }
+  if (is_list && item->is_array()) return item->dump();
   if (item->is_string()) return item->get<std::string>();
   if (item->is_number()) return item->dump();
   if (item->is_boolean()) return item->get<bool>() ? "1" : "0";
@@ -23,7 +24,8 @@ std::string value_of(const json& object, const std::string& key, const LineReade
 
 }  // namespace
 
-JsonLinesReader::JsonLinesReader(const std::filesystem::path& path, const RecordOptions& options) : lines_(path) {
+JsonLinesReader::JsonLinesReader(const std::filesystem::path& path, const RecordOptions& options)
+    : lines_(path), first_is_list_(options.first_is_list) {
   for (const auto& column : options.columns) {
     if (!column.name()) {
       accelerate::fail(path.string(), ": ", column.describe(), " is asked for by its place; JSON has names only");
@@ -43,7 +45,10 @@ bool JsonLinesReader::next(Record& record) {
   }
   record.line_number = lines_.line_number();
   record.values.clear();
-  for (const auto& key : keys_) record.values.push_back(value_of(object, key, lines_));
+  for (const auto& key : keys_) {
+    const bool is_list = first_is_list_ && record.values.empty();
+    record.values.push_back(value_of(object, key, is_list, lines_));
+  }
   return true;
 }
 

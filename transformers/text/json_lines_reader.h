@@ -7,7 +7,8 @@
 
 namespace transformers::text {
 
-/// Reads JSON lines; columns are keys of the objects. Texts, whole numbers and booleans (as 0 and 1) are values.
+/// Reads JSON lines; columns are keys of the objects. Texts, numbers and booleans (as 0 and 1) are values,
+/// and lists where the options say so.
 class JsonLinesReader final : public RecordReader {
  public:
   JsonLinesReader(const std::filesystem::path& path, const RecordOptions& options);
@@ -17,6 +18,7 @@ class JsonLinesReader final : public RecordReader {
  private:
   LineReader lines_;
   std::vector<std::string> keys_;
+  bool first_is_list_;
   std::string line_;
 };
 

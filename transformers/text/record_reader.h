@@ -52,6 +52,7 @@ struct RecordOptions {
   std::vector<Column> columns;
   bool header = true;
   std::optional<TextFormat> format = std::nullopt;
+  bool first_is_list = false;  // the first column holds lists in JSON, and its values are their text
 };
 
 /// A reader for `path`. A format that is not given is that of the extension: .tsv, .csv, .jsonl or .ndjson (or .json

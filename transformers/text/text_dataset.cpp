@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
@@ -31,8 +32,14 @@ std::optional<T> parse(const std::string& text) {
 TextReader::TextReader(const std::filesystem::path& path, TextDatasetOptions options)
     : path_(path),
       options_(std::move(options)),
-      records_(open_records(
-          path, {.columns = wanted_columns(options_), .header = options_.header, .format = options_.format})) {}
+      records_(open_records(path, {.columns = wanted_columns(options_),
+                                   .header = options_.header,
+                                   .format = options_.format,
+                                   .first_is_list = options_.multi_label})) {
+  if (options_.regression && options_.multi_label) {
+    accelerate::fail(path_.string(), ": the options regression and multi_label exclude each other");
+  }
+}
 
 std::optional<LabelledText> TextReader::next() {
   if (options_.max_rows > 0 && num_rows_ == options_.max_rows) return std::nullopt;
@@ -44,6 +51,8 @@ std::optional<LabelledText> TextReader::next() {
   LabelledText row{.text = std::move(record_.values[1])};
   if (options_.regression) {
     row.number = parse_number(record_);
+  } else if (options_.multi_label) {
+    row.labels = parse_labels(record_);
   } else {
     row.label = parse_class(record_);
   }
@@ -81,6 +90,34 @@ double TextReader::parse_number(const Record& record) const {
   auto value = parse<double>(record.values[0]);
   if (!value || !std::isfinite(*value)) refuse_label(record, "it should be a number, such as 3.5");
   return *value;
+}
+
+std::vector<float> TextReader::parse_labels(const Record& record) {
+  const auto list = nlohmann::json::parse(record.values[0], nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) refuse_label(record, "it should be a list, such as [0, 1, 1]");
+  const auto& names = options_.label_names;
+  std::vector<float> labels(names.size());
+  for (const auto& item : list) {
+    if (names.empty()) {
+      const bool is_flag = item.is_boolean() || item == 0 || item == 1;
+      if (!is_flag) refuse_label(record, "a list of labels has 0 and 1 (or words of the option label_names)");
+      labels.push_back(item.get<float>());
+      continue;
+    }
+    const auto name = std::find(names.begin(), names.end(), item);
+    if (name == names.end()) refuse_label(record, "each can be " + accelerate::listed(names));
+    labels[name - names.begin()] = 1;
+  }
+  check_num_labels(record, labels.size());
+  return labels;
+}
+
+void TextReader::check_num_labels(const Record& record, size_t num_labels) {
+  if (num_rows_ == 1) num_labels_ = options_.num_labels > 0 ? options_.num_labels : num_labels;
+  if (num_labels == 0) refuse_label(record, "it should have a 0 or a 1 for each label");
+  if (num_labels == num_labels_) return;
+  const std::string which = options_.num_labels > 0 ? "num_labels" : "the first row";
+  refuse_label(record, "it should have as many labels as " + which + ", " + std::to_string(num_labels_));
 }
 
 TextDataset::TextDataset(const std::filesystem::path& path, const TextDatasetOptions& options) {

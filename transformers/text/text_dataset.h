@@ -14,12 +14,13 @@
 
 namespace transformers::text {
 
-/// A text, or a pair of texts, and its class, or a number that belongs to it.
+/// A text, or a pair of texts, and its class, or a number or several labels that belong to it.
 struct LabelledText {
   std::string text = {};
   std::optional<std::string> text_pair = std::nullopt;
   int64_t label = 0;
   std::optional<double> number = std::nullopt;  // instead of a class, for regression
+  std::vector<float> labels = {};               // instead of a class: 1 for each label that applies, 0 for the others
 
   friend bool operator==(const LabelledText&, const LabelledText&) = default;
 };
@@ -31,6 +32,7 @@ struct TextDatasetOptions {
   Column label = "label";
   std::vector<std::string> label_names = {};        // labels in the file are these words; the first one becomes 0
   bool regression = false;                          // labels are numbers of any kind, and no classes
+  bool multi_label = false;                         // labels are lists in JSON, of 0 and 1 or of label_names
   int64_t num_labels = 0;                           // labels lie below it; 0: they may be as large as they are
   int64_t max_rows = 0;                             // rows to read from the start; 0: all
   bool header = true;                               // the first row of a TSV or CSV file names the columns
@@ -49,6 +51,8 @@ class TextReader {
  private:
   int64_t parse_class(const Record& record) const;
   double parse_number(const Record& record) const;
+  std::vector<float> parse_labels(const Record& record);
+  void check_num_labels(const Record& record, size_t num_labels);
   [[noreturn]] void refuse_label(const Record& record, const std::string& remedy) const;
 
   std::filesystem::path path_;
@@ -56,6 +60,7 @@ class TextReader {
   std::unique_ptr<RecordReader> records_;
   Record record_;
   int64_t num_rows_ = 0;
+  size_t num_labels_ = 0;  // of every row, where there are several
 };
 
 /// All rows of a file in memory. Throws Error for everything that TextReader does.
