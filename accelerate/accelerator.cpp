@@ -262,13 +262,17 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
 
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
   unscale_gradients_of(parameters);
-  if (!options_.sharded_clipping) return train::clip_grad_norm_(parameters, max_norm, norm_type);
-  std::vector<const train::OptimizerSharding*> shardings;
+  if (!options_.shared_clipping) return train::clip_grad_norm_(parameters, max_norm, norm_type);
+  train::ClippingRanks ranks;
+  for (const auto& model : models_) {
+    // What comes out of reductions is scaled still, where there is a scaler.
+    if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
+  }
   for (const auto& optimizer : *optimizers_) {
     const auto* sharding = optimizer.sharding();
-    if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
+    if (sharding && !sharding->gradients_are_local()) ranks.shardings.push_back(sharding);
   }
-  return train::clip_grad_norm_of_shares_(parameters, max_norm, norm_type, shardings);
+  return train::clip_grad_norm_together_(parameters, max_norm, norm_type, ranks);
 }
 
 void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {

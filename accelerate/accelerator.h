@@ -137,6 +137,7 @@ class Accelerator : public comm::PartialState {
   }
 
   /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
+  /// Collective with `shared_clipping`.
   at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type = 2.0);
   void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value);
 

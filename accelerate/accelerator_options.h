@@ -49,9 +49,10 @@ struct AcceleratorOptions {
   // same. 0: each steps all of it. Else ACCELERATE_ZERO_STAGE, else 1 where that is safe and pays: AdamW and Adam on
   // ranks of one machine. DeepSpeed's word.
   std::optional<int64_t> zero_stage = std::nullopt;
-  // clip_grad_norm_ looks at, and scales, this rank's share of the gradients only, where optimizers are sharded.
-  // Faster; the norm differs by rounding, and gradients of other ranks' shares are not scaled.
-  bool sharded_clipping = false;
+  // Ranks share the work of clip_grad_norm_, which is collective then: the norm comes out of the reduction of
+  // gradients, or each rank looks at its share. It differs by rounding, and where optimizers are sharded, a rank scales
+  // its share of the gradients only.
+  bool shared_clipping = false;
   std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
   // "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or own trackers
   std::vector<tracking::LogWith> log_with = {};

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     measure(steps, parameters, [&] { adamw.step(); });
   } else {
     const bool shared = arguments.has("--shared");
-    accelerate::Accelerator accelerator({.cpu = true, .zero_stage = shared, .sharded_clipping = shared});
+    accelerate::Accelerator accelerator({.cpu = true, .zero_stage = shared, .shared_clipping = shared});
     auto [model, optimizer] = accelerator.prepare(weights, adamw);
     const bool clip = arguments.has("--clip");
     measure(steps, parameters, [&, &optimizer = optimizer] {

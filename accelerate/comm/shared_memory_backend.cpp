@@ -1,5 +1,6 @@
 #include "accelerate/comm/shared_memory_backend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -71,10 +72,32 @@ void SharedMemoryBackend::reduce_everywhere(at::Tensor& tensor, const c10d::Allr
   InOrder real(as_real(tensor, options.reduceOp));
   auto array = real.array();
   collective(options.timeout, [&](shm::Channel& channel) {
-    shm::all_reduce(channel, array, reduction_of(options.reduceOp),
-                    group_->heap()->offset_of(array.data, array.bytes()));
+    auto watches = watches_of(array);
+    bool with_squares = std::any_of(watches.begin(), watches.end(), [](const auto* each) { return each->sum_squares; });
+    auto squares = shm::all_reduce(channel, array, reduction_of(options.reduceOp),
+                                   group_->heap()->offset_of(array.data, array.bytes()), with_squares);
+    for (const auto* watch : watches) watch->on_reduced(squares);
   });
   real.put_back();
+}
+
+int64_t SharedMemoryBackend::watch(const at::Tensor& tensor, ReductionWatch::Options options) {
+  std::lock_guard lock(collective_mutex_);
+  watches_.emplace(num_watches_, Watch{tensor.const_data_ptr(), tensor.nbytes(), std::move(options)});
+  return num_watches_++;
+}
+
+void SharedMemoryBackend::unwatch(int64_t number) {
+  std::lock_guard lock(collective_mutex_);
+  watches_.erase(number);
+}
+
+std::vector<const ReductionWatch::Options*> SharedMemoryBackend::watches_of(const shm::Array& array) const {
+  std::vector<const ReductionWatch::Options*> found;
+  for (const auto& [number, watch] : watches_) {
+    if (watch.data == array.data && watch.bytes == array.bytes()) found.push_back(&watch.options);
+  }
+  return found;
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) {

@@ -4,8 +4,10 @@
 // Reducer, broadcast_coalesced) works on it unchanged. Private to this room.
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +18,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "accelerate/comm/common_tensors.h"
+#include "accelerate/comm/reduction_watch.h"
 #include "accelerate/shared_memory/collectives.h"
 #include "accelerate/shared_memory/common_memory.h"
 #include "accelerate/shared_memory/local_group.h"
@@ -83,6 +86,10 @@ class SharedMemoryBackend : public c10d::Backend {
   /// See shared_memory::make_common_memory.
   std::shared_ptr<shared_memory::Segment> make_common(size_t bytes, const std::vector<shared_memory::Range>& own);
 
+  /// See comm::ReductionWatch. Returns the number by which unwatch() knows it.
+  int64_t watch(const at::Tensor& tensor, ReductionWatch::Options options);
+  void unwatch(int64_t number);
+
   WorkPtr send(Tensors& tensors, int to, int tag) override;
   WorkPtr recv(Tensors& tensors, int from, int tag) override;
   WorkPtr recvAnysource(Tensors& tensors, int tag) override;
@@ -103,12 +110,19 @@ class SharedMemoryBackend : public c10d::Backend {
  private:
   class Receive;
 
+  struct Watch {
+    const void* data = nullptr;
+    size_t bytes = 0;
+    ReductionWatch::Options options;
+  };
+
   static WorkPtr done(Tensors results);
 
   /// Runs one collective, on this thread, with the timeout of its options.
   template <class Run>
   void collective(std::chrono::milliseconds timeout, Run run);
   void reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options);
+  std::vector<const ReductionWatch::Options*> watches_of(const shared_memory::Array& array) const;
   std::byte* scratch(size_t bytes);
   void add_up_sparse(at::Tensor& tensor, const c10d::AllreduceOptions& options);
   at::Tensor gathered(at::Tensor tensor, std::chrono::milliseconds timeout);
@@ -121,6 +135,8 @@ class SharedMemoryBackend : public c10d::Backend {
   at::Tensor scratch_;                                    // in the heap, for what does not lie there
   std::optional<shared_memory::PeerMemory> peer_memory_;  // tried when it is first of use
   std::optional<MemoryReach> memory_reach_;
+  std::map<int64_t, Watch> watches_;
+  int64_t num_watches_ = 0;
   std::mutex collective_mutex_;
   std::mutex send_mutex_;
   std::mutex receive_mutex_;

@@ -208,4 +208,12 @@ std::vector<size_t> GradientReducer::bucket_bytes() const {
   return sizes;
 }
 
+std::vector<GradientBucket> GradientReducer::dense_buckets() const {
+  std::vector<GradientBucket> dense;
+  for (const auto& bucket : buckets_) {
+    if (!bucket.expect_sparse_gradient) dense.push_back({bucket.gradients, bucket.variables, bucket.bucket_views_in});
+  }
+  return dense;
+}
+
 }  // namespace accelerate::parallel

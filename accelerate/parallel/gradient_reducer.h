@@ -7,6 +7,7 @@
 
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
+#include "accelerate/parallel/gradient_squares.h"
 #include "accelerate/parallel/replicas.h"
 
 namespace accelerate::parallel {
@@ -36,6 +37,9 @@ class GradientReducer : public c10d::Reducer {
 
   /// Sizes of the buckets with dense gradients.
   std::vector<size_t> bucket_bytes() const;
+
+  /// The buckets with dense gradients, until they are rebuilt. For gradients that live in them.
+  std::vector<GradientBucket> dense_buckets() const;
 
  private:
   void make_views_plain();

@@ -13,6 +13,7 @@
 #include "accelerate/comm/connection.h"
 #include "accelerate/parallel/arrivals.h"
 #include "accelerate/parallel/gradient_reducer.h"
+#include "accelerate/parallel/gradient_squares.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/same_model.h"
 
@@ -89,7 +90,12 @@ class Replicas::Impl {
       reducer_->set_static_graph();
       graph_declared_static_ = true;
     }
-    if (reducer_->should_rebuild_buckets()) reducer_->rebuild_buckets();
+    if (reducer_->should_rebuild_buckets()) {
+      const bool collecting = squares_.has_value();
+      squares_.reset();  // it holds the buckets
+      reducer_->rebuild_buckets();
+      if (collecting) collect_squares();
+    }
     reducer_->prepare_for_forward();
     bool search = kwargs_.find_unused_parameters && !kwargs_.static_graph;
     reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{loss} : std::vector<at::Tensor>{});
@@ -109,11 +115,13 @@ class Replicas::Impl {
       fail_unused();
     }
     arrivals_->forget_unheard();  // it was averaged with the rest
+    if (squares_) squares_->settle();
   }
 
   void enter(Join* join, int index) {
     join_ = join;
     join_index_ = index;
+    squares_.reset();  // ranks without batches do not follow reductions
   }
 
   void shadow_gradients() {
@@ -131,6 +139,17 @@ class Replicas::Impl {
   bool gradients_are_local() const { return arrivals_ && arrivals_->any_unheard(); }
   const comm::Group& group() const { return group_; }
 
+  bool can_sum_squares() const {
+    return reducer_ && *kwargs_.gradient_as_bucket_view && dense_.size() == num_trainable_ && !join_ &&
+           !gradients_are_local() && comm::ReductionWatch::possible(group_);
+  }
+
+  std::optional<SumOfSquares> sum_of_squares() {
+    if (!can_sum_squares()) return std::nullopt;
+    if (!squares_) collect_squares();
+    return squares_->sum();
+  }
+
   std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
 
  private:
@@ -138,6 +157,8 @@ class Replicas::Impl {
     group_.connection()->explain("the reduction of gradients", gradient_bytes_,
                                  [&] { reducer_->reduce_now(contribute); });
   }
+
+  void collect_squares() { squares_.emplace(group_, reducer_->dense_buckets()); }
 
   void on_first_gradient() {
     if (!kwargs_.static_graph || join_ || reduced_once_) return;
@@ -188,6 +209,7 @@ class Replicas::Impl {
   std::optional<Arrivals> arrivals_;
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
+  std::optional<GradientSquares> squares_;  // once someone has asked for their sum
 
   bool buffers_stale_ = false;
   bool graph_declared_static_ = false;
@@ -208,6 +230,8 @@ void Replicas::arm(const at::Tensor& loss) { impl_->arm(loss); }
 void Replicas::after_backward() { impl_->after_backward(); }
 bool Replicas::averages(const at::Tensor& parameter) const { return impl_->averages(parameter); }
 bool Replicas::gradients_are_local() const { return impl_->gradients_are_local(); }
+bool Replicas::can_sum_squares() const { return impl_->can_sum_squares(); }
+std::optional<SumOfSquares> Replicas::sum_of_squares() { return impl_->sum_of_squares(); }
 const comm::Group& Replicas::group() const { return impl_->group(); }
 std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
 void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }

@@ -3,6 +3,7 @@
 // One model on several ranks, kept the same on all of them: it starts as rank 0's, and gradients are averaged over
 // ranks while backward still computes the rest of them. Hooks on the parameters do it, so the model needs no wrapper.
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,6 +29,12 @@ struct DistributedDataParallelKwargs {
   std::optional<bool> gradient_as_bucket_view = std::nullopt;
   bool static_graph = false;  // every step uses the same parameters, equally often
   CommHook comm_hook = CommHook::No;
+};
+
+/// What averaged gradients come to.
+struct SumOfSquares {
+  double sum = 0;
+  size_t num_gradients = 0;
 };
 
 /// The replicas of one model, seen from one rank. A training step calls, in the same order on every rank,
@@ -66,6 +73,15 @@ class Replicas {
 
   /// Whether gradients have come that were not averaged yet: from a backward that was not armed. Not collective.
   bool gradients_are_local() const;
+
+  /// Whether sum_of_squares() may know something, which all ranks can tell alike: they share memory, gradients live in
+  /// the buckets and are averaged, and no rank has run out of batches. Not collective.
+  bool can_sum_squares() const;
+
+  /// The sum of the squares of all gradients, which comes out of their reduction at no cost; the same number on every
+  /// rank that knows it. Nothing where it is not known: the gradients were changed since the last backward, another
+  /// rank did not collect, or this is the first call, from which on squares are collected. Not collective.
+  std::optional<SumOfSquares> sum_of_squares();
 
   const comm::Group& group() const;
 

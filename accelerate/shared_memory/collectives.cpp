@@ -1,8 +1,10 @@
 #include "accelerate/shared_memory/collectives.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
-#include <sstream>
+#include <span>
 
 #include "accelerate/shared_memory/reduce.h"
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr size_t kCacheLine = 64;
 constexpr uint64_t kPrivate = ~uint64_t{0};  // the note of a rank whose array is not in its heap
+constexpr uint64_t kUnknown = ~uint64_t{0};  // the note of a rank that has not added up squares; as a double, no number
 
 // Below this, copying in and out takes less time than the second round of the work in place.
 constexpr size_t kLeastInPlace = 32 * 1024;
@@ -46,12 +49,29 @@ void check_root(const Channel& channel, int root) {
   if (root < 0 || root >= channel.size()) fail("there is no rank ", root, " in a group of ", channel.size());
 }
 
+/// Combines arrays. Adds the squares of the results to `squares` if there is such a sum.
+void reduce_to(std::span<std::byte* const> targets, std::span<const std::byte* const> sources, size_t bytes,
+               DataType type, Reduction reduction, std::optional<double>& squares) {
+  size_t count = bytes / bytes_of(type);
+  if (squares) {
+    *squares += reduce_with_squares(type, reduction, sources, targets, count);
+  } else {
+    reduce(type, reduction, sources, targets, count);
+  }
+}
+
 /// Combines what all ranks have staged, from `offset` on, to `target`.
 void reduce_staged(const Channel& channel, size_t offset, std::byte* target, size_t bytes, DataType type,
-                   Reduction reduction) {
+                   Reduction reduction, std::optional<double>& squares) {
   std::vector<const std::byte*> sources;
   for (int rank = 0; rank < channel.size(); ++rank) sources.push_back(channel.staged(rank) + offset);
-  reduce(type, reduction, sources, {&target, 1}, bytes / bytes_of(type));
+  reduce_to({&target, 1}, sources, bytes, type, reduction, squares);
+}
+
+void reduce_staged(const Channel& channel, size_t offset, std::byte* target, size_t bytes, DataType type,
+                   Reduction reduction) {
+  std::optional<double> none;
+  reduce_staged(channel, offset, target, bytes, type, reduction, none);
 }
 
 /// The bytes of an array of which `rank` takes care, in whole cache lines so that no two ranks write the same one.
@@ -70,13 +90,26 @@ std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   return arrays;
 }
 
-/// Every rank combines its share of all arrays, straight from and to where they lie.
-void reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction) {
+/// What the sums of all ranks come to, which they have noted. Added up in rank order, so that all get the same number.
+std::optional<double> sum_of_notes(const Channel& channel) {
+  double sum = 0;
+  for (int rank = 0; rank < channel.size(); ++rank) {
+    if (channel.note_of(rank) == kUnknown) return std::nullopt;
+    sum += std::bit_cast<double>(channel.note_of(rank));
+  }
+  return sum;
+}
+
+/// Every rank combines its share of all arrays, straight from and to where they lie. The squares travel with the
+/// meeting at the end.
+std::optional<double> reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction,
+                                      std::optional<double> squares) {
   auto share = share_of(array.bytes(), channel.rank(), channel.size());
   auto arrays = noted_arrays(channel, share.begin);
   std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
-  reduce(array.type, reduction, sources, arrays, share.length / bytes_of(array.type));
-  channel.meet(call);
+  reduce_to(arrays, sources, share.length, array.type, reduction, squares);
+  channel.meet(call, squares ? std::bit_cast<uint64_t>(*squares) : kUnknown);
+  return sum_of_notes(channel);
 }
 
 /// Whether all ranks have noted a place in their heap, none, or some.
@@ -105,9 +138,12 @@ void broadcast(Channel& channel, const Array& array, int root) {
       });
 }
 
-void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::optional<size_t> heap_offset) {
+std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction reduction,
+                                 std::optional<size_t> heap_offset, bool with_squares) {
   require_reduction(array.type, reduction);
   Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
+  std::optional<double> squares;
+  if (with_squares && has_squares(array.type, reduction)) squares = 0;
   size_t begin = 0;
   if (heap_offset && array.bytes() >= kLeastInPlace) {
     channel.meet(call, *heap_offset);
@@ -117,18 +153,20 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::
     channel.meet(call, kPrivate);
   }
   auto where = arrays_in_heap(channel);
-  if (where == InHeap::All) return reduce_in_place(channel, call, array, reduction);
+  if (where == InHeap::All) return reduce_in_place(channel, call, array, reduction, squares);
+  // From here on every rank combines everything, so all come to the same sum of squares by themselves.
   if (where == InHeap::None) {
-    reduce_staged(channel, 0, array.data, std::min(kStageBytes, array.bytes()), array.type, reduction);
+    reduce_staged(channel, 0, array.data, std::min(kStageBytes, array.bytes()), array.type, reduction, squares);
     begin = kStageBytes;
-    if (begin >= array.bytes()) return;
+    if (begin >= array.bytes()) return squares;
   }
   in_pieces(
       channel, call, array.bytes() - begin, kStageBytes,
       [&](Piece piece) { copy_bytes(channel.stage(), array.data + begin + piece.begin, piece.length); },
       [&](Piece piece) {
-        reduce_staged(channel, 0, array.data + begin + piece.begin, piece.length, array.type, reduction);
+        reduce_staged(channel, 0, array.data + begin + piece.begin, piece.length, array.type, reduction, squares);
       });
+  return squares;
 }
 
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,

@@ -35,7 +35,11 @@ void broadcast(Channel& channel, const Array& array, int root);
 
 /// Combines the arrays of all ranks, in place. When those of all ranks lie in their heaps (`heap_offset` says where),
 /// every rank combines its share for all of them where they lie; nothing is copied.
-void all_reduce(Channel& channel, const Array& array, Reduction reduction, std::optional<size_t> heap_offset = {});
+///
+/// `with_squares` asks for the sum of the squares of the results: the same number on all ranks that get one. There is
+/// none unless all ranks ask for it, but for arrays that are copied, and none where has_squares() is false (reduce.h).
+std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction reduction,
+                                 std::optional<size_t> heap_offset = {}, bool with_squares = false);
 
 /// The same for arrays that all lie in their heaps, with something in between: a rank that has combined its share of
 /// them hands it to `between`, which may combine it with what other groups have, and then to its peers. Ranks without a

@@ -1,6 +1,8 @@
 #include "accelerate/shared_memory/reduce.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <type_traits>
 
 #include "accelerate/base/error.h"
@@ -19,6 +21,7 @@ namespace accelerate::shared_memory {
 namespace {
 
 constexpr size_t kBlock = 1024;  // elements whose sum stays in the first cache
+constexpr size_t kLanes = 16;    // squares that are added up side by side
 
 template <class T>
 constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -76,13 +79,33 @@ ACCELERATE_INLINE T combine(T a, T b) {
   }
 }
 
+/// Adds the squares of `values` to `sums`, of which there are kLanes.
+template <class S>
+ACCELERATE_INLINE void add_squares(const S* values, size_t length, double* sums) {
+  double lanes[kLanes];
+  for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = sums[lane];
+  size_t begin = 0;
+  for (; begin + kLanes <= length; begin += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      double value = values[begin + lane];
+      lanes[lane] += value * value;
+    }
+  }
+  for (size_t lane = 0; begin + lane < length; ++lane) {
+    double value = values[begin + lane];
+    lanes[lane] += value * value;
+  }
+  for (size_t lane = 0; lane < kLanes; ++lane) sums[lane] = lanes[lane];
+}
+
 struct Operands {
   std::span<const std::byte* const> sources;
   std::span<std::byte* const> targets;
   size_t count;
+  double* squares = nullptr;  // kLanes sums to which those of the results are added
 };
 
-template <class T, Reduction reduction>
+template <class T, Reduction reduction, bool with_squares>
 ACCELERATE_INLINE void reduce_blocks(const Operands& operands) {
   using S = SumOf<T>;
   S sums[kBlock];
@@ -102,38 +125,39 @@ ACCELERATE_INLINE void reduce_blocks(const Operands& operands) {
       T* target = reinterpret_cast<T*>(target_bytes) + begin;
       for (size_t i = 0; i < length; ++i) store<T>(sums[i], target[i]);
     }
+    if constexpr (with_squares) add_squares(sums, length, operands.squares);
   }
 }
 
-template <class T, Reduction reduction>
+template <class T, Reduction reduction, bool with_squares>
 void reduce_plain(const Operands& operands) {
-  reduce_blocks<T, reduction>(operands);
+  reduce_blocks<T, reduction, with_squares>(operands);
 }
 
 #if ACCELERATE_VECTOR_CLONES
-template <class T, Reduction reduction>
+template <class T, Reduction reduction, bool with_squares>
 __attribute__((target("avx2"))) void reduce_avx2(const Operands& operands) {
-  reduce_blocks<T, reduction>(operands);
+  reduce_blocks<T, reduction, with_squares>(operands);
 }
 
-template <class T, Reduction reduction>
+template <class T, Reduction reduction, bool with_squares>
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512"))) void reduce_avx512(
     const Operands& operands) {
-  reduce_blocks<T, reduction>(operands);
+  reduce_blocks<T, reduction, with_squares>(operands);
 }
 #endif
 
-template <class T, Reduction reduction>
+template <class T, Reduction reduction, bool with_squares = false>
 void run(const Operands& operands) {
 #if ACCELERATE_VECTOR_CLONES
   static const auto best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-                               ? reduce_avx512<T, reduction>
-                           : __builtin_cpu_supports("avx2") ? reduce_avx2<T, reduction>
-                                                            : reduce_plain<T, reduction>;
+                               ? reduce_avx512<T, reduction, with_squares>
+                           : __builtin_cpu_supports("avx2") ? reduce_avx2<T, reduction, with_squares>
+                                                            : reduce_plain<T, reduction, with_squares>;
   best(operands);
 #else
-  reduce_plain<T, reduction>(operands);
+  reduce_plain<T, reduction, with_squares>(operands);
 #endif
 }
 
@@ -219,6 +243,25 @@ void reduce(DataType type, Reduction reduction, std::span<const std::byte* const
     default:
       return run<double>(reduction, operands);
   }
+}
+
+bool has_squares(DataType type, Reduction reduction) {
+  return reduction == Reduction::Sum && (type == DataType::Float32 || type == DataType::Float64);
+}
+
+double reduce_with_squares(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
+                           std::span<std::byte* const> targets, size_t count) {
+  if (!has_squares(type, reduction)) {
+    fail("the squares of values of type ", name_of(type), " and reduction '", name_of(reduction), "' are not added up");
+  }
+  double squares[kLanes] = {};
+  Operands operands{sources, targets, count, squares};
+  if (type == DataType::Float32) {
+    run<float, Reduction::Sum, /*with_squares=*/true>(operands);
+  } else {
+    run<double, Reduction::Sum, /*with_squares=*/true>(operands);
+  }
+  return std::accumulate(std::begin(squares), std::end(squares), 0.0);
 }
 
 }  // namespace accelerate::shared_memory

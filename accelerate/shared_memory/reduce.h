@@ -21,4 +21,12 @@ void require_reduction(DataType type, Reduction reduction);
 void reduce(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
             std::span<std::byte* const> targets, size_t count);
 
+/// Whether reduce_with_squares() is for it: sums of float32 and float64.
+bool has_squares(DataType type, Reduction reduction);
+
+/// Does what reduce() does and returns the sum of the squares of the results, which it adds up in double precision
+/// while they are in the cache.
+double reduce_with_squares(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
+                           std::span<std::byte* const> targets, size_t count);
+
 }  // namespace accelerate::shared_memory

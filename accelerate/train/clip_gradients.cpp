@@ -1,9 +1,12 @@
 #include "accelerate/train/clip_gradients.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <ATen/ATen.h>
 
+#include "accelerate/parallel/replicas.h"
 #include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/tensors/foreach_groups.h"
 #include "accelerate/train/fused_kernels.h"
@@ -31,12 +34,100 @@ std::vector<at::Tensor> norms_of(const Groups& groups, double norm_type) {
   return norms;
 }
 
-void scale_(const Groups& groups, const at::Tensor& total_norm, double max_norm) {
+at::Tensor coefficient_of(const at::Tensor& total_norm, double max_norm) {
   // Python divides a number by a tensor through the reciprocal, which rounds twice.
-  const auto coefficient = (total_norm + 1e-6).reciprocal_().mul_(max_norm).clamp_max_(1);
-  // Only on the CPU: asking another device costs more than multiplying by 1.
-  if (coefficient.is_cpu() && coefficient.item<double>() == 1) return;
+  return (total_norm + 1e-6).reciprocal_().mul_(max_norm).clamp_max_(1);
+}
+
+/// Asked on the CPU only: it costs more than multiplying by 1 on another device.
+bool changes_nothing(const at::Tensor& coefficient) { return coefficient.is_cpu() && coefficient.item<double>() == 1; }
+
+void scale_(const Groups& groups, const at::Tensor& coefficient) {
+  if (changes_nothing(coefficient)) return;
   for (const auto& gradients : groups) at::_foreach_mul_(gradients, coefficient.to(gradients.front().device()));
+}
+
+/// Gradients by who has to look at them.
+struct Divided {
+  const comm::Group* group = nullptr;  // that has the shares; null where there are none
+  std::vector<at::Tensor> shares;      // of this rank
+  std::vector<at::Tensor> others;      // of which each rank takes care alone
+  at::TensorOptions options;           // of a gradient that is shared
+};
+
+Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<const OptimizerSharding*>& shardings) {
+  Divided divided;
+  for (const auto& parameter : tensors::distinct_tensors(parameters)) {
+    const auto& gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    const auto sharding =
+        std::find_if(shardings.begin(), shardings.end(), [&](const auto* each) { return each->shards(parameter); });
+    if (sharding == shardings.end() || !same_layout(parameter, gradient)) {
+      divided.others.push_back(gradient);
+      continue;
+    }
+    divided.group = &(*sharding)->group();
+    divided.options = gradient.options();
+    const auto share = (*sharding)->share(gradient, divided.group->rank());
+    if (share.numel() > 0) divided.shares.push_back(share);
+  }
+  return divided;
+}
+
+/// Collective.
+at::Tensor norm_of_shares(const Divided& divided, double norm_type) {
+  const auto own = norms_of(tensors::foreach_groups(divided.shares), norm_type);
+  auto norms = norms_of(tensors::foreach_groups(divided.others), norm_type);
+  norms.push_back(own.empty() ? at::zeros({}, divided.options) : at::linalg_vector_norm(at::stack(own), norm_type));
+  norms.back() = at::linalg_vector_norm(divided.group->all_gather(norms.back()), norm_type);
+  return at::linalg_vector_norm(at::stack(norms), norm_type);
+}
+
+bool true_on_all_ranks(bool here, const comm::Group& group) {
+  auto flag = at::scalar_tensor(here ? 1 : 0, at::kInt);
+  group.all_reduce(flag, comm::Reduction::Min);
+  return flag.item<int>() != 0;
+}
+
+at::ScalarType type_of_norm(const std::vector<at::Tensor>& gradients) {
+  const bool any_double = std::any_of(gradients.begin(), gradients.end(),
+                                      [](const at::Tensor& each) { return each.scalar_type() == at::kDouble; });
+  return any_double ? at::kDouble : at::kFloat;
+}
+
+/// Whether the gradients are all of models whose gradients are averaged.
+bool all_averaged(const std::vector<at::Tensor>& parameters, const std::vector<parallel::Replicas*>& replicas) {
+  return std::all_of(parameters.begin(), parameters.end(), [&](const at::Tensor& parameter) {
+    return !parameter.grad().defined() ||
+           std::any_of(replicas.begin(), replicas.end(), [&](const auto* each) { return each->averages(parameter); });
+  });
+}
+
+/// The norm of gradients, if it came out of their reductions on all ranks; else undefined. Collective.
+at::Tensor norm_of_reductions(const std::vector<at::Tensor>& parameters, double norm_type,
+                              std::vector<parallel::Replicas*> replicas) {
+  if (norm_type != 2) return {};
+  std::erase_if(replicas, [&](const auto* each) {
+    return std::none_of(parameters.begin(), parameters.end(), [&](const auto& one) { return each->averages(one); });
+  });
+  const bool possible = !replicas.empty() && std::all_of(replicas.begin(), replicas.end(),
+                                                         [](const auto* each) { return each->can_sum_squares(); });
+  if (!possible) return {};
+
+  const auto gradients = gradients_of(parameters);
+  double sum = 0;
+  size_t num_gradients = 0;
+  bool known = true;
+  for (auto* each : replicas) {
+    const auto squares = each->sum_of_squares();  // of every one of them, so that all collect from now on
+    known &= squares.has_value();
+    sum += squares ? squares->sum : 0;
+    num_gradients += squares ? squares->num_gradients : 0;
+  }
+  // As many as the replicas have, and no others.
+  known &= num_gradients == gradients.size() && all_averaged(parameters, replicas);
+  if (!true_on_all_ranks(known, replicas.front()->group())) return {};
+  return at::scalar_tensor(std::sqrt(sum), type_of_norm(gradients));
 }
 
 }  // namespace
@@ -46,39 +137,24 @@ at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max
   const auto groups = tensors::foreach_groups(gradients_of(parameters));
   if (groups.empty()) return at::zeros({});
   const auto total_norm = at::linalg_vector_norm(at::stack(norms_of(groups, norm_type)), norm_type);
-  scale_(groups, total_norm, max_norm);
+  scale_(groups, coefficient_of(total_norm, max_norm));
   return total_norm;
 }
 
-at::Tensor clip_grad_norm_of_shares_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type,
-                                     const std::vector<const OptimizerSharding*>& shardings) {
+at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type,
+                                    const ClippingRanks& ranks) {
   at::NoGradGuard no_grad;
-  const comm::Group* group = nullptr;
-  at::Tensor nothing;
-  std::vector<at::Tensor> shares, others;
-  for (const auto& parameter : tensors::distinct_tensors(parameters)) {
-    const auto& gradient = parameter.grad();
-    if (!gradient.defined()) continue;
-    const auto sharding =
-        std::find_if(shardings.begin(), shardings.end(), [&](const auto* each) { return each->shards(parameter); });
-    if (sharding == shardings.end() || !same_layout(parameter, gradient)) {
-      others.push_back(gradient);
-      continue;
-    }
-    group = &(*sharding)->group();
-    nothing = at::zeros({}, gradient.options());
-    const auto share = (*sharding)->share(gradient, group->rank());
-    if (share.numel() > 0) shares.push_back(share);
-  }
-  if (!group) return clip_grad_norm_(parameters, max_norm, norm_type);
+  auto total_norm = norm_of_reductions(parameters, norm_type, ranks.replicas);
+  if (total_norm.defined() && changes_nothing(coefficient_of(total_norm, max_norm))) return total_norm;
 
-  const auto own = norms_of(tensors::foreach_groups(shares), norm_type);
-  auto norms = norms_of(tensors::foreach_groups(others), norm_type);
-  norms.push_back(own.empty() ? nothing : at::linalg_vector_norm(at::stack(own), norm_type));
-  norms.back() = at::linalg_vector_norm(group->all_gather(norms.back()), norm_type);
-  const auto total_norm = at::linalg_vector_norm(at::stack(norms), norm_type);
-  others.insert(others.end(), shares.begin(), shares.end());
-  scale_(tensors::foreach_groups(others), total_norm, max_norm);
+  const auto divided = divide(parameters, ranks.shardings);
+  if (!total_norm.defined()) {
+    if (!divided.group) return clip_grad_norm_(parameters, max_norm, norm_type);
+    total_norm = norm_of_shares(divided, norm_type);
+  }
+  auto gradients = divided.others;
+  gradients.insert(gradients.end(), divided.shares.begin(), divided.shares.end());
+  scale_(tensors::foreach_groups(std::move(gradients)), coefficient_of(total_norm, max_norm));
   return total_norm;
 }
 

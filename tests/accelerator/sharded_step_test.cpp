@@ -7,6 +7,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/local_sgd.h"
 #include "accelerate/train/optimizer_sharding.h"
+#include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
 
@@ -114,6 +115,14 @@ int64_t num_state_elements(const Run& run) {
     sum += adam.exp_avg().numel() + adam.exp_avg_sq().numel();
   }
   return sum;
+}
+
+double exact_norm(const std::vector<at::Tensor>& parameters) {
+  double sum = 0;
+  for (const auto& parameter : parameters) {
+    if (parameter.grad().defined()) sum += parameter.grad().to(torch::kDouble).square().sum().item<double>();
+  }
+  return std::sqrt(sum);
 }
 
 void use_transport(const std::string& backend) {
@@ -275,7 +284,7 @@ TEST_CASE("clipping by shares gives the norm and the step of clipping, but for r
   for (double norm_type : {2.0, 1.0, double{INFINITY}}) {
     CAPTURE(norm_type);
     run_ranks(4, [&](comm::Group&) {
-      Run sharded({.zero_stage = 1, .sharded_clipping = true}), whole({.sharded_clipping = true});
+      Run sharded({.zero_stage = 1, .shared_clipping = true}), whole({.shared_clipping = true});
       std::vector<double> norms;
       for (Run* run : {&sharded, &whole}) {
         run->accelerator.backward(run->loss_of(0));
@@ -288,6 +297,120 @@ TEST_CASE("clipping by shares gives the norm and the step of clipping, but for r
       for (size_t i = 0; i < left.size(); ++i) CHECK(torch::allclose(left[i], right[i], 1e-5, 1e-7));
     });
   }
+}
+
+TEST_CASE("the norm that comes out of the reduction is that of the gradients, with the same bits on all ranks") {
+  for (int num_processes : {1, 2, 3, 4}) {
+    for (int64_t zero_stage : {0, 1}) {
+      run_ranks(num_processes, [&](comm::Group& group) {
+        Run run({.zero_stage = zero_stage, .shared_clipping = true});
+        for (int i = 0; i < 4; ++i) {
+          run.accelerator.backward(run.loss_of(i));
+          const bool known = run.model.prepared()->replicas()->sum_of_squares().has_value();
+          CHECK(known == (i > 0 && num_processes > 1));
+          const double exact = exact_norm(run.model.parameters());
+          // Below the limit, and above it.
+          const double limit = i % 2 == 0 ? 2 * exact : exact / 2;
+          const auto norm = run.accelerator.clip_grad_norm_(run.model.parameters(), limit);
+          CHECK((norm.scalar_type() == torch::kFloat));
+          CHECK(norm.item<double>() == doctest::Approx(exact).epsilon(1e-6));
+          const auto norms = group.all_gather(norm);
+          CHECK(torch::equal(norms, norms[0].expand_as(norms)));
+          if (zero_stage == 0) {
+            CHECK(exact_norm(run.model.parameters()) == doctest::Approx(std::min(exact, limit)).epsilon(1e-5));
+          }
+          run.optimizer.step();
+          run.optimizer.zero_grad();
+        }
+        CHECK(equal_on_all_ranks(run.model.parameters(), group));
+      });
+    }
+  }
+}
+
+TEST_CASE("gradients that were changed are clipped by what they are now, whoever changed them") {
+  for (int64_t zero_stage : {0, 1}) {
+    run_ranks(2, [&](comm::Group& group) {
+      Run run({.zero_stage = zero_stage, .shared_clipping = true});
+      run.train(2);
+      run.accelerator.backward(run.loss_of(2));
+      // On one rank only, and without effect: all of them have to look again, or they would drift apart.
+      auto gradient = run.model.parameters()[2].grad();
+      if (group.rank() == 0) gradient.mul_(1.0);
+      auto norms = group.all_gather(run.accelerator.clip_grad_norm_(run.model.parameters(), 1e9));
+      CHECK(norms[0].item<double>() == norms[1].item<double>());
+      gradient.mul_(100);
+      const double exact = exact_norm(run.model.parameters());
+      CHECK(run.accelerator.clip_grad_norm_(run.model.parameters(), 1e9).item<double>() ==
+            doctest::Approx(exact).epsilon(1e-6));
+      // A part of the parameters.
+      CHECK(run.accelerator.clip_grad_norm_({run.model.parameters()[2]}, 1e9).item<double>() ==
+            doctest::Approx(exact_norm({run.model.parameters()[2]})).epsilon(1e-6));
+    });
+  }
+}
+
+TEST_CASE("models are clipped together by the sums of their reductions, with parameters that no rank used") {
+  run_ranks(3, [](comm::Group&) {
+    Accelerator accelerator({.shared_clipping = true, .distributed_data_parallel = {.find_unused_parameters = true}});
+    torch::nn::Sequential left(torch::nn::Linear(17, 33), torch::nn::Linear(33, 5)), right(torch::nn::Linear(17, 5));
+    left->push_back(torch::nn::Linear(3, 3));  // which the loss leaves out
+    auto [first, second] = accelerator.prepare(left, right);
+    auto parameters = left->parameters();
+    for (const auto& parameter : right->parameters()) parameters.push_back(parameter);
+    for (int i = 0; i < 3; ++i) {
+      const auto input = torch::randn({4, 17});
+      const auto hidden = left[1]->as<torch::nn::Linear>()->forward(left[0]->as<torch::nn::Linear>()->forward(input));
+      accelerator.backward((hidden - right->forward(input)).square().sum());
+      CHECK_FALSE(left->parameters().back().grad().defined());
+      CHECK(first.prepared()->replicas()->sum_of_squares().has_value() == (i > 0));
+      CHECK(second.prepared()->replicas()->sum_of_squares().has_value() == (i > 0));
+      const double exact = exact_norm(parameters);
+      CHECK(accelerator.clip_grad_norm_(parameters, exact / 3).item<double>() == doctest::Approx(exact).epsilon(1e-6));
+      CHECK(exact_norm(parameters) == doctest::Approx(exact / 3).epsilon(1e-5));
+      for (auto& parameter : parameters) parameter.mutable_grad().reset();
+    }
+  });
+}
+
+TEST_CASE("shared clipping goes with accumulation, with a scaler, with ranks that run out of batches and local steps") {
+  run_ranks(2, [](comm::Group&) {
+    const auto close = [](const Run& left, const Run& right) {
+      const auto these = left.model.parameters(), those = right.model.parameters();
+      for (size_t i = 0; i < these.size(); ++i) CHECK(torch::allclose(these[i], those[i], 1e-4, 1e-5));
+    };
+    // Steps by the gradient itself, and so far that another norm would be seen.
+    const auto descent = maker<torch::optim::SGD>(torch::optim::SGDOptions(1));
+    for (auto precision : {MixedPrecision::No, MixedPrecision::Fp16}) {
+      Run shared({.mixed_precision = precision, .gradient_accumulation_steps = 2, .shared_clipping = true}, descent),
+          alone({.mixed_precision = precision, .gradient_accumulation_steps = 2}, descent);
+      for (Run* run : {&shared, &alone}) {
+        for (int i = 0; i < 6; ++i) {
+          auto accumulating = run->accelerator.accumulate(run->model);
+          run->accelerator.backward(run->loss_of(i));
+          if (run->accelerator.sync_gradients()) run->accelerator.clip_grad_norm_(run->model.parameters(), 0.05);
+          run->optimizer.step();
+          run->optimizer.zero_grad();
+        }
+      }
+      close(shared, alone);
+    }
+    Run shared({.shared_clipping = true}, descent), alone({}, descent);
+    for (Run* run : {&shared, &alone}) {
+      run->train(2);
+      {
+        auto joining = run->accelerator.join_uneven_inputs(run->model);
+        run->train(run->accelerator.is_main_process() ? 3 : 1);
+      }
+      run->train(2);
+      LocalSGD local_sgd(run->accelerator, run->model, 2);
+      for (int i = 2; i < 6; ++i) {
+        run->step(i);
+        local_sgd.step();
+      }
+    }
+    close(shared, alone);
+  });
 }
 
 TEST_CASE("a stage that there is not, and an optimizer that cannot be sharded, are refused") {

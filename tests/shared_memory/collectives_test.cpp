@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -153,6 +155,41 @@ TEST_CASE("arrays in the heaps are reduced where they lie, and others when only 
         }
       }
       CHECK(memory.heap(rank)->used_bytes() == 0);
+    });
+  }
+}
+
+TEST_CASE("a sum of squares is the same number on all ranks, or there is none where one has not asked") {
+  for (int size : {1, 2, 3}) {
+    tests::LocalMemory memory(size);
+    tests::run_channels(memory, [&](Channel& channel) {
+      int rank = channel.rank();
+      auto& heap = *memory.heap(rank);
+      for (size_t count : {size_t{0}, size_t{1}, size_t{20'001}, kStageBytes / sizeof(float) + 3}) {
+        for (bool in_heap : {true, false}) {
+          std::vector<float> own(count);
+          size_t offset = heap.allocate(count * sizeof(float));
+          auto* values = in_heap ? reinterpret_cast<float*>(heap.at(offset)) : own.data();
+          for (size_t i = 0; i < count; ++i) values[i] = std::sin(static_cast<float>(i * (rank + 1)));
+          Array place{reinterpret_cast<std::byte*>(values), count, DataType::Float32};
+          auto where = in_heap ? std::optional(offset) : std::nullopt;
+          auto squares = all_reduce(channel, place, Reduction::Sum, where, /*with_squares=*/true);
+          REQUIRE(squares);
+          double expected = 0;
+          for (size_t i = 0; i < count; ++i) expected += static_cast<double>(values[i]) * values[i];
+          CHECK(*squares == doctest::Approx(expected).epsilon(1e-12));
+          int64_t bits = std::bit_cast<int64_t>(*squares);
+          std::vector<int64_t> lowest{bits}, highest{bits};
+          all_reduce(channel, array(lowest), Reduction::Min);
+          all_reduce(channel, array(highest), Reduction::Max);
+          CHECK(lowest == highest);
+          bool in_place = in_heap && count > 20'000;
+          squares = all_reduce(channel, place, Reduction::Sum, where, /*with_squares=*/rank != 0);
+          CHECK(squares.has_value() == (!in_place && rank != 0));
+          barrier(channel);
+          heap.free(offset);
+        }
+      }
     });
   }
 }

@@ -92,6 +92,27 @@ void check_type(DataType type, double tolerance = 0) {
 }
 
 template <class T>
+void check_squares(DataType type, int ranks, size_t count) {
+  std::mt19937 random(static_cast<unsigned>(count * 31 + ranks));
+  std::normal_distribution<T> normal;
+  std::vector<std::vector<T>> arrays(ranks, std::vector<T>(count));
+  std::vector<const std::byte*> sources;
+  for (auto& array : arrays) {
+    for (auto& element : array) element = normal(random);
+    sources.push_back(reinterpret_cast<const std::byte*>(array.data()));
+  }
+  std::vector<T> plain(count), with_squares(count);
+  auto* target = reinterpret_cast<std::byte*>(plain.data());
+  reduce(type, Reduction::Sum, sources, {&target, 1}, count);
+  target = reinterpret_cast<std::byte*>(with_squares.data());
+  double squares = reduce_with_squares(type, Reduction::Sum, sources, {&target, 1}, count);
+  CHECK(plain == with_squares);
+  long double expected = 0;
+  for (T value : plain) expected += static_cast<long double>(value) * value;
+  CHECK(std::abs(static_cast<double>(squares - expected)) <= 1e-14 * static_cast<double>(expected));
+}
+
+template <class T>
 T reduce_two(DataType type, Reduction reduction, T a, T b) {
   const std::byte* sources[] = {reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b)};
   std::byte* targets[] = {reinterpret_cast<std::byte*>(&a)};
@@ -148,6 +169,17 @@ TEST_CASE("halves are added up in float32: many small ones are not lost in a lar
   reduce(DataType::BFloat16, Reduction::Sum, sources, {&target, 1}, 1);
   CHECK(to_double(sum) == from_double<float>(to_double(from_double<BFloat16>(1 + 7.0 / 256))));
   CHECK(to_double(sum) > 1.02);
+}
+
+TEST_CASE("the sum of squares is that of the results, which are those without it") {
+  for (int ranks : {1, 2, 3}) {
+    for (size_t count : {0, 1, 15, 16, 17, 1023, 1024, 1025, 5000}) {
+      check_squares<float>(DataType::Float32, ranks, count);
+      check_squares<double>(DataType::Float64, ranks, count);
+    }
+  }
+  CHECK_FALSE(has_squares(DataType::BFloat16, Reduction::Sum));
+  CHECK_FALSE(has_squares(DataType::Float32, Reduction::Max));
 }
 
 TEST_CASE("every float16 has its value, and floats become the nearest float16") {

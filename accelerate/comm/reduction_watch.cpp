@@ -1,0 +1,33 @@
+#include "accelerate/comm/reduction_watch.h"
+
+#include <utility>
+
+#include "accelerate/comm/connection.h"
+#include "accelerate/comm/shared_memory_backend.h"
+
+namespace accelerate::comm {
+
+namespace {
+
+/// What reduces tensors of the CPU; null where it is not shared memory alone.
+std::shared_ptr<SharedMemoryBackend> watched_backend(const Group& group) {
+  if (group.size() == 1) return nullptr;
+  auto backend = group.connection()->process_group()->getBackend(c10::DeviceType::CPU);
+  auto* memory = dynamic_cast<SharedMemoryBackend*>(backend.get());
+  return {memory, [backend](SharedMemoryBackend*) {}};  // holds it as libtorch counts
+}
+
+}  // namespace
+
+ReductionWatch::ReductionWatch(const Group& group, const at::Tensor& tensor, Options options)
+    : backend_(watched_backend(group)) {
+  if (backend_) number_ = backend_->watch(tensor, std::move(options));
+}
+
+ReductionWatch::~ReductionWatch() {
+  if (backend_) backend_->unwatch(number_);
+}
+
+bool ReductionWatch::possible(const Group& group) { return watched_backend(group) != nullptr; }
+
+}  // namespace accelerate::comm
