@@ -23,18 +23,24 @@ int64_t round_size(const data::PreparedCore& loader) {
   return loader.options().configuration.split_batches ? 1 : loader.world_size();
 }
 
+TorchValue value_if_defined(const at::Tensor& tensor) { return tensor.defined() ? TorchValue(tensor) : TorchValue(); }
+
+at::Tensor tensor_if_there(const TorchValue* value) {
+  return value && !value->is_none() ? value->tensor() : at::Tensor();
+}
+
 TorchValue value_of(const data::PreparedCore& loader) {
   const auto place = loader.state_dict();
-  return TorchValue::dict(
-      {{"epoch", place.epoch},
-       {"batches_seen", place.batches_seen},
-       {"round_size", round_size(loader)},
-       {"seed", place.seed ? TorchValue(static_cast<int64_t>(*place.seed)) : TorchValue()},  // its bits
-       {"generator_state", place.generator_state.defined() ? TorchValue(place.generator_state) : TorchValue()}});
+  return TorchValue::dict({{"epoch", place.epoch},
+                           {"batches_seen", place.batches_seen},
+                           {"round_size", round_size(loader)},
+                           {"seed", place.seed ? TorchValue(static_cast<int64_t>(*place.seed)) : TorchValue()},  // bits
+                           {"generator_state", value_if_defined(place.generator_state)},
+                           {"read_ahead_state", value_if_defined(place.read_ahead_state)}});
 }
 
 /// The place for a loader that may read other batches, with other ranks, than the saved one: none is left out.
-data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& value) {
+data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
   const int64_t taken = value.at("batches_seen").integer() * value.at("round_size").integer();
   const int64_t again = taken % round_size(loader);
   if (again != 0) {
@@ -44,7 +50,10 @@ data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& 
   }
   data::LoaderState place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
   if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
-  if (!value.at("generator_state").is_none()) place.generator_state = value.at("generator_state").tensor();
+  place.generator_state = tensor_if_there(&value.at("generator_state"));
+  // In a job of another size the next batch is not the one that was read ahead. Older checkpoints do not have it.
+  if (same_job) place.read_ahead_state = tensor_if_there(value.find("read_ahead_state"));
+  loader.check_state(place);
   return place;
 }
 
@@ -143,7 +152,9 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
     fail("there are ", saved.size(), " data loaders; the program has prepared ", state.loaders.size());
   }
   std::vector<data::LoaderState> places;
-  for (size_t i = 0; i < saved.size(); ++i) places.push_back(place_for(*state.loaders[i], saved[i]));
+  for (size_t i = 0; i < saved.size(); ++i) {
+    places.push_back(place_for(*state.loaders[i], saved[i], same_job));
+  }
 
   // The average over ranks is what counts: in a job of another size each rank gets its share of all of them.
   Gradients gradients;

@@ -1,10 +1,15 @@
 #include "accelerate/checkpoint/random_states.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/cuda.h>
 #include <torch/utils.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/data/generator_state.h"
 
 namespace accelerate::checkpoint {
 namespace {
@@ -18,16 +23,26 @@ at::Generator cuda_generator(size_t device) {
   return at::globalContext().defaultGenerator(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device)));
 }
 
-/// A generator of the CPU in the given state. libtorch checks the bytes, but only as it takes them.
-at::Generator generator_of(const TorchValue& states) {
-  const auto& state = states.at(kCpu).tensor();
-  auto generator = at::detail::createCPUGenerator();
-  try {
-    generator.set_state(state);
-  } catch (const c10::Error& error) {
-    fail("'", kCpu, "' is not the state of a generator: ", error.what_without_backtrace());
-  }
+/// `generator`, a copy of its own kind, in the given state.
+at::Generator in_state(at::Generator generator, const TorchValue& state, const std::string& name) {
+  data::set_checked_state(generator, state.tensor(), name);
   return generator;
+}
+
+at::Generator cpu_generator_of(const TorchValue& states) {
+  return in_state(at::detail::createCPUGenerator(), states.at(kCpu), kCpu);
+}
+
+/// Those of the devices that there are.
+std::vector<at::Generator> cuda_generators_of(const TorchValue& states) {
+  std::vector<at::Generator> generators;
+  const auto* saved = states.find(kCuda);
+  if (!saved) return generators;
+  const auto num_devices = std::min<size_t>(saved->items().size(), torch::cuda::device_count());
+  for (size_t i = 0; i < num_devices; ++i) {
+    generators.push_back(in_state(cuda_generator(i).clone(), saved->items()[i], kCuda));
+  }
+  return generators;
 }
 
 }  // namespace
@@ -49,24 +64,17 @@ CheckedRandomStates checked_random_states(const TorchValue& states) {
   CheckedRandomStates checked;
   if (const auto* step = states.find("step")) checked.step = step->integer();  // folders of Accelerate < 0.30 have none
   checked.python = {states.at("random_state"), states.at("numpy_random_seed")};
-  auto cpu = generator_of(states);
-  std::vector<at::Tensor> devices;
-  if (const auto* saved = states.find(kCuda)) {
-    for (const auto& state : saved->items()) devices.push_back(state.tensor());
-  }
-  checked.restore = [cpu, devices]() mutable {
+  checked.restore = [cpu = cpu_generator_of(states), devices = cuda_generators_of(states)]() {
     auto generator = at::detail::getDefaultCPUGenerator();
     generator.set_state(cpu.get_state());
-    for (size_t i = 0; i < std::min<size_t>(devices.size(), torch::cuda::device_count()); ++i) {
-      cuda_generator(i).set_state(devices[i]);
-    }
+    for (size_t i = 0; i < devices.size(); ++i) cuda_generator(i).set_state(devices[i].get_state());
   };
   return checked;
 }
 
 CheckedRandomStates random_states_of_new_rank(const TorchValue& states, int rank) {
   auto checked = checked_random_states(states);
-  const uint64_t seed = generator_of(states).current_seed() + static_cast<uint64_t>(rank);
+  const uint64_t seed = cpu_generator_of(states).current_seed() + static_cast<uint64_t>(rank);
   checked.python = seeded_python_generators(seed);
   checked.restore = [seed] { torch::manual_seed(seed); };
   return checked;

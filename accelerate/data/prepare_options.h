@@ -41,7 +41,8 @@ struct LoaderState {
   int64_t epoch = 0;
   int64_t batches_seen = 0;                     // by this rank in that epoch; 0 between epochs
   std::optional<uint64_t> seed = std::nullopt;  // of a seedable sampler
-  at::Tensor generator_state = {};  // of the shuffle, from which the epoch's order can be drawn again; else undefined
+  at::Tensor generator_state = {};   // of the shuffle, from which the epoch's order can be drawn again; else undefined
+  at::Tensor read_ahead_state = {};  // of libtorch's global generator, before the batch behind those seen was read
 };
 
 }  // namespace accelerate::data

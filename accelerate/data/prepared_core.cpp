@@ -8,6 +8,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/random.h"
+#include "accelerate/data/generator_state.h"
 
 namespace accelerate::data {
 
@@ -73,11 +74,13 @@ void PreparedCore::synchronize_generators() const {
 }
 
 EpochStart PreparedCore::begin() {
-  synchronize_generators();
+  // What a resumed epoch begins with was drawn, and made the same on all ranks, before its state was saved.
+  const bool resumed = std::exchange(place_->resumed, false);
+  if (!resumed) synchronize_generators();
   loader_->set_epoch(place_->iteration);
-  // The random numbers of a resumed epoch were drawn before its state was saved.
-  if (!std::exchange(place_->resumed, false)) loader_->draw_base_seed();
+  if (!resumed) loader_->draw_base_seed();
   EpochStart start;
+  if (resumed) start.first_read_state = place_->read_ahead_state;
   start.skip = std::exchange(skip_, 0);
   start.end = std::make_shared<EpochEnd>();
   place_->batches_seen = start.skip;
@@ -165,9 +168,12 @@ std::shared_ptr<PreparedCore> PreparedCore::skipping(int64_t num_batches) {
   return rest;
 }
 
+void PreparedCore::note_read_ahead() { place_->read_ahead_state = global_generator_state(); }
+
 LoaderState PreparedCore::state_dict() const {
   LoaderState state{.epoch = place_->iteration, .batches_seen = place_->batches_seen};
   if (auto sampler = seedable_sampler()) state.seed = sampler->seed();
+  if (place_->batches_seen > 0) state.read_ahead_state = place_->read_ahead_state;
   if (loader_->is_iterable()) return state;
   if (place_->batches_seen > 0) {
     if (auto sampler = loader_->batch_sampler()->sampler()) state.generator_state = sampler->epoch_state();
@@ -178,7 +184,10 @@ LoaderState PreparedCore::state_dict() const {
 }
 
 void PreparedCore::load_state_dict(const LoaderState& state) {
-  *place_ = {.iteration = state.epoch, .batches_seen = state.batches_seen, .resumed = state.batches_seen > 0};
+  *place_ = {.iteration = state.epoch,
+             .batches_seen = state.batches_seen,
+             .resumed = state.batches_seen > 0,
+             .read_ahead_state = state.read_ahead_state};
   skip_ = state.batches_seen;
   if (auto sampler = seedable_sampler(); sampler && state.seed) sampler->set_seed(*state.seed);
   if (loader_->is_iterable() || !state.generator_state.defined()) return;
@@ -187,6 +196,17 @@ void PreparedCore::load_state_dict(const LoaderState& state) {
   } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
     auto generator = sampler->generator();
     generator.set_state(state.generator_state);
+  }
+}
+
+void PreparedCore::check_state(const LoaderState& state) const {
+  if (state.epoch < 0 || state.batches_seen < 0) {
+    fail("a data loader cannot be at batch ", state.batches_seen, " of epoch ", state.epoch);
+  }
+  if (state.read_ahead_state.defined()) check_generator_state(state.read_ahead_state, "read_ahead_state");
+  // A sampler of the user's own keeps what it likes.
+  if (state.generator_state.defined() && random_sampler()) {
+    check_generator_state(state.generator_state, "generator_state");
   }
 }
 

@@ -12,16 +12,18 @@ namespace accelerate::data {
 
 /// What an epoch begins with.
 struct EpochStart {
-  BatchStream batches;            // map-style: the batches this rank reads
-  int64_t skip = 0;               // iterable: batches to read and leave out
-  std::shared_ptr<EpochEnd> end;  // filled when the last batch has been read
+  BatchStream batches;               // map-style: the batches this rank reads
+  int64_t skip = 0;                  // iterable: batches to read and leave out
+  std::shared_ptr<EpochEnd> end;     // filled when the last batch has been read
+  at::Tensor first_read_state = {};  // of a resumed epoch: the global generator's, when its first batch was first read
 };
 
 /// Where the walks over a loader are.
 struct LoaderPlace {
-  int64_t iteration = 0;     // the epoch that runs or comes next
-  int64_t batches_seen = 0;  // of it
-  bool resumed = false;      // the next epoch has drawn its random numbers before
+  int64_t iteration = 0;             // the epoch that runs or comes next
+  int64_t batches_seen = 0;          // of it
+  bool resumed = false;              // the next epoch has drawn its random numbers before
+  at::Tensor read_ahead_state = {};  // see LoaderState
 };
 
 class PreparedCore {
@@ -61,8 +63,13 @@ class PreparedCore {
   /// `num_batches`. What load_state_dict() made the next epoch of this one leave out is part of them.
   std::shared_ptr<PreparedCore> skipping(int64_t num_batches);
 
+  /// A batch is about to be read, one ahead of those that are seen.
+  void note_read_ahead();
+
   LoaderState state_dict() const;
   void load_state_dict(const LoaderState& state);
+  /// Throws Error where load_state_dict() would. Nothing changes.
+  void check_state(const LoaderState& state) const;
 
   LoaderProgress progress() const { return progress_ ? *progress_ : LoaderProgress(); }
 

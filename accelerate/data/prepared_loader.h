@@ -10,6 +10,7 @@
 #include "accelerate/data/data_loader.h"
 #include "accelerate/data/dispatch.h"
 #include "accelerate/data/epoch_run.h"
+#include "accelerate/data/generator_state.h"
 #include "accelerate/data/prepared_core.h"
 
 namespace accelerate::data {
@@ -19,8 +20,12 @@ namespace accelerate::data {
 template <class BatchT>
 class PreparedEpoch : public Epoch<BatchT> {
  public:
-  PreparedEpoch(Stream<BatchT> batches, std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end)
+  PreparedEpoch(Stream<BatchT> batches, std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end,
+                const at::Tensor& first_read_state)
       : batches_(std::move(batches)), core_(core), run_(std::move(core), std::move(end)) {
+    // The generator that a checkpoint restores has gone through this batch already, for the run before looked ahead
+    // too.
+    WithGlobalGenerator as_then(first_read_state);
     look_ahead();
   }
 
@@ -42,6 +47,7 @@ class PreparedEpoch : public Epoch<BatchT> {
 
  private:
   void look_ahead() {
+    core_->note_read_ahead();
     try {
       upcoming_ = batches_();
     } catch (...) {
@@ -85,8 +91,10 @@ class PreparedDataLoader {
   BatchIterator<BatchT> begin() {
     auto start = core_->begin();
     auto end = start.end;
+    const auto first_read_state = start.first_read_state;
     auto batches = core_->dispatches() ? dispatched(std::move(start)) : own(std::move(start));
-    return BatchIterator<BatchT>(std::make_unique<PreparedEpoch<BatchT>>(std::move(batches), core_, std::move(end)));
+    return BatchIterator<BatchT>(
+        std::make_unique<PreparedEpoch<BatchT>>(std::move(batches), core_, std::move(end), first_read_state));
   }
   std::default_sentinel_t end() const { return {}; }
 

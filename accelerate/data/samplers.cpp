@@ -93,6 +93,7 @@ IndexStream RandomSampler::begin() {
 
 void RandomSampler::repeat_epoch(const at::Tensor& state) {
   repeated_ = state;
+  epoch_state_ = state;  // a checkpoint may be saved before the epoch goes on
   // At once as well, so that a generator shared with other ranks is already right when it is synchronised.
   if (generator_.defined()) generator_.set_state(state);
 }

@@ -432,6 +432,24 @@ TEST_CASE("damage is found before anything is loaded") {
     const auto error = failure_of([&] { run.accelerator.load_state(saved); });
     CHECK_MESSAGE(contains(error, "random_states_0.pkl: 'torch_manual_seed' is not the state of a generator"), error);
   }
+  SUBCASE("the state of a shuffle that is none, in a folder without a manifest") {
+    run.train_steps(1);
+    run.accelerator.save_state(saved);
+    fs::remove(saved / "manifest.json");
+    auto state = tensors::load_torch_file(saved / "loop_state_0.bin");
+    for (auto& [key, value] : state.entries()) {
+      if (key.text() != "loaders") continue;
+      for (auto& [name, part] : value.items()[0].entries()) {
+        if (name.text() == "generator_state") part = torch::zeros({16}, torch::kByte);
+      }
+    }
+    tensors::save_torch_file(state, saved / "loop_state_0.bin");
+    run.train_steps(1);
+    const auto before = run.net->parameters()[0].clone();
+    const auto error = failure_of([&] { run.accelerator.load_state(saved); });
+    CHECK_MESSAGE(contains(error, "loop_state_0.bin: 'generator_state' is not the state of a generator"), error);
+    CHECK(torch::equal(run.net->parameters()[0], before));
+  }
   SUBCASE("a missing file, in a folder without a manifest") {
     fs::remove(saved / "manifest.json");
     fs::remove(saved / "scheduler.bin");

@@ -77,6 +77,53 @@ TEST_CASE("so does a run of two ranks, each with its own random numbers") {
   }
 }
 
+TEST_CASE("so does a run whose data set and dropout draw from the same generator") {
+  struct Noisy {
+    at::Tensor get(int64_t index) const { return torch::randn({2}) + index; }
+    int64_t size() const { return 10; }
+  };
+  struct NoisyRun {
+    explicit NoisyRun(uint64_t seed) : batches(seeded_batches(seed)) {}
+    static DataLoader<at::Tensor> seeded_batches(uint64_t seed) {
+      set_seed(seed, {.device_specific = true});
+      return DataLoader(Noisy(), {.batch_size = 2, .shuffle = true});
+    }
+    std::vector<double> losses_of(int64_t num_steps) {
+      std::vector<double> losses;
+      for (int64_t epoch = loader.iteration(); epoch < 2; ++epoch) {
+        for (auto& rows : loader) {
+          losses.push_back(torch::dropout(rows, 0.5, true).sum().item<double>());
+          if (std::ssize(losses) == num_steps) return losses;
+        }
+      }
+      return losses;
+    }
+    Accelerator accelerator{{.cpu = true, .rng_types = {"torch", "generator"}}};
+    DataLoader<at::Tensor> batches;
+    data::PreparedDataLoader<at::Tensor> loader = accelerator.prepare(batches);
+  };
+  for (int world_size : {1, 2}) {
+    TemporaryDirectory directory;
+    run_ranks(world_size, [&](comm::Group&) {
+      const auto whole = NoisyRun(1).losses_of(100);
+      REQUIRE(whole.size() == (world_size == 1 ? 10 : 6));
+      for (int64_t stop = 1; stop <= std::ssize(whole); ++stop) {
+        CAPTURE(stop);
+        const auto saved = directory.path() / std::to_string(stop);
+        NoisyRun first(1);
+        first.losses_of(stop);
+        first.accelerator.save_state(saved);
+        NoisyRun second(2);
+        for (int round = 0; round < 2; ++round) {
+          second.accelerator.load_state(saved);
+          second.accelerator.save_state(saved);  // which is the same before the first batch
+          CHECK(second.losses_of(100) == from(whole, stop));
+        }
+      }
+    });
+  }
+}
+
 TEST_CASE("a checkpoint that is saved in the background is the one of the moment it was asked for") {
   TemporaryDirectory directory;
   run_ranks(2, [&](comm::Group&) {
