@@ -1,10 +1,13 @@
 #include "accelerate/checkpoint/model_files.h"
 
+#include <utility>
+
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/formats/model_file_names.h"
 #include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/weight_files.h"
 
@@ -27,8 +30,9 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
     fail(directory.string(), ": this is a file; a model is saved to a directory");
   }
   tensors::SaveShardsOptions shards{.max_shard_bytes = parse_bytes(options.max_shard_size)};
+  formats::ModelFileNames other_names = {.name = "pytorch_model", .extension = ".bin"};
   if (!options.safe_serialization) {
-    shards.names = {.name = "pytorch_model", .extension = ".bin"};
+    std::swap(shards.names, other_names);
     shards.write = [](const tensors::TensorList& tensors, const std::string& file, const Append& append) {
       train::StateDict part;
       for (const auto& [name, tensor] : tensors) part.insert(name, tensor);
@@ -37,6 +41,8 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
   }
   make_directories(directory);
   tensors::save_shards(options.safe_serialization ? without_repeats(weights) : all_of(weights), directory, shards);
+  // Whoever loads the directory would otherwise get the safetensors of an earlier model.
+  formats::remove_other_model_files(directory, other_names, /*kept=*/{});
 }
 
 IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::path& checkpoint,

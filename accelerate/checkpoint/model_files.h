@@ -15,7 +15,8 @@ struct SaveModelOptions {
   bool safe_serialization = true;       // safetensors, else pytorch_model.bin
 };
 
-/// Writes the weights into `directory`, which is made. Files of an earlier save that do not belong to it go away.
+/// Writes the weights into `directory`, which is made. Files of an earlier save that do not belong to it go away, also
+/// those in the other of both formats.
 /// Throws Error when it cannot be written.
 void save_model_files(const train::StateDict& weights, const std::filesystem::path& directory,
                       const SaveModelOptions& options);

@@ -235,7 +235,7 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
     CHECK(keys.unexpected_keys.empty());
     CHECK(torch::equal(weight_of(other), weight_of(run)));
   }
-  CHECK(names_in(saved) == std::set<std::string>{"model.safetensors", "pytorch_model.bin"});
+  CHECK(names_in(saved) == std::set<std::string>{"pytorch_model.bin"});
 
   for (bool safe : {false, true}) {
     CAPTURE(safe);
@@ -254,6 +254,21 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
   auto keys = load_checkpoint_in_model(another, saved);
   CHECK(keys.missing_keys == std::vector<std::string>{"weight", "bias"});
   CHECK(keys.unexpected_keys.size() == 9);
+}
+
+TEST_CASE("a directory has the model that was saved last, in whichever format") {
+  TemporaryDirectory directory;
+  directory.write("model_card.md", "mine");
+  Accelerator accelerator({.cpu = true});
+  torch::nn::Linear saved(2, 2), loaded(2, 2);
+  for (bool safe : {true, false, true}) {
+    CAPTURE(safe);
+    torch::nn::init::normal_(saved->weight);
+    accelerator.save_model(saved, directory.path(), {.safe_serialization = safe});
+    load_checkpoint_in_model(loaded, directory.path(), {.strict = true});
+    CHECK(torch::equal(loaded->weight, saved->weight));
+  }
+  CHECK(names_in(directory.path()) == std::set<std::string>{"model.safetensors", "model_card.md"});
 }
 
 TEST_CASE("weights that have two names are written once, and both come back") {
