@@ -251,7 +251,9 @@ class Accelerator : public comm::PartialState {
 
   /// Goes on from a checkpoint of ours or of Python's; without `input_dir`, from the newest that is complete. The same
   /// objects have to be prepared and registered as when it was saved. Throws Error, and changes nothing, when it is
-  /// damaged or does not fit. The next walk over a loader gives the rest of its epoch. Collective.
+  /// damaged or does not fit. Whether it fits a scheduler or a registered object is seen when that loads its state: if
+  /// it throws, on whichever rank, some of these may have changed, and nothing else. The next walk over a loader gives
+  /// the rest of its epoch. Collective.
   void load_state(const std::filesystem::path& input_dir = {});
 
   /// Whether load_state() with this argument has something to load, on all machines: in a run's first start it has not.

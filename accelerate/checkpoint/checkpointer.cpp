@@ -39,6 +39,12 @@ void check_is_of_one_save(const std::vector<std::string>& descriptions, const fs
   }
 }
 
+/// Fails where another checkpoint than the one of `description` is under the name now.
+void check_is_still(const std::string& description, const fs::path& directory) {
+  if (description_of(durable::read_manifest(directory)) == description) return;
+  fail(directory.string(), ": another job has saved here while this one was loading; load it again");
+}
+
 }  // namespace
 
 Checkpointer::Checkpointer(comm::Group group, int leader)
@@ -101,7 +107,8 @@ std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const f
   std::vector<train::StateDict> weights;
   together(exchange_, [&]() -> std::string {
     for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
-    save_hooks.call(state.models, weights, stage);
+    auto models = state.models;  // for the hooks: gradients that wait are those of all models
+    save_hooks.call(models, weights, stage);
     return {};
   });
   // Not before all ranks are through with their hooks: one that gave up there would not come to the gathering.
@@ -177,18 +184,27 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
   check_is_of_one_save(found, directory);
   CheckedFiles checked;
   together(exchange_, [&]() -> std::string {
-    load_hooks.call(state.models, directory);
-    checked = check_files(directory, state,
+    auto models = state.models;
+    load_hooks.call(models, directory);
+    checked = check_files(directory, state, models,
                           {.rank = place_.rank,
                            .world_size = group_.size(),
                            .compare_models = load_hooks.empty(),
                            .verify = !found[place_.leader].starts_with(kVerified)});
     return {};
   });
+  // When all ranks have opened their files: what is opened stays what it is.
   together(exchange_, [&]() -> std::string {
-    for (const auto& change : checked.changes) change();
+    if (place_.leads()) check_is_still(found[group_.rank()], directory);
     return {};
   });
+  // What runs the user's code comes first: where that throws, the rest is as it was, on every rank.
+  for (const auto* changes : {&checked.loads_of_user, &checked.changes}) {
+    together(exchange_, [&]() -> std::string {
+      for (const auto& change : *changes) change();
+      return {};
+    });
+  }
   python_ = std::move(checked.python);
 }
 

@@ -31,7 +31,6 @@ struct Destination {
   std::optional<int64_t> total_limit = std::nullopt;  // then keep that many of those, the newest
 };
 
-using Models = std::vector<std::shared_ptr<torch::nn::Module>>;
 using SaveStateHook =
     std::function<void(Models& models, std::vector<train::StateDict>& weights, const std::filesystem::path& directory)>;
 using LoadStateHook = std::function<void(Models& models, const std::filesystem::path& directory)>;
@@ -60,7 +59,9 @@ class Checkpointer {
   /// One more than the highest number that a checkpoint below `directory` has on any machine.
   int64_t next_number(const std::filesystem::path& directory) const;
 
-  /// Loads the checkpoint in `directory`. When it does not fit, or is damaged, nothing of the program changes.
+  /// Loads the checkpoint in `directory`. When it does not fit, is damaged, or another one takes its place meanwhile,
+  /// nothing of the program changes. Where an object of the user's own refuses its state on one rank, objects and
+  /// schedulers may have changed, and nothing else has on any rank.
   void load(TrainingState state, const std::filesystem::path& directory);
 
   /// Returns when nothing is saved in the background. Throws Error when that has failed; on every rank the same.

@@ -43,13 +43,12 @@ class Complaints {
 
 class Checker {
  public:
-  Checker(const fs::path& directory, const TrainingState& state, const LoadFilesOptions& options)
-      : directory_(directory), state_(state), options_(options) {}
+  Checker(const fs::path& directory, const TrainingState& state, const Models& models, const LoadFilesOptions& options)
+      : directory_(directory), state_(state), models_(models), options_(options) {}
 
   CheckedFiles check() {
     check_counts();
     complaints_.throw_if_any();
-    // What runs the user's code comes first: if that throws, the rest is still as it was.
     check_schedulers();
     check_objects();
     check_models();
@@ -64,7 +63,7 @@ class Checker {
  private:
   void check_counts() {
     const auto num_models = std::max(count_files(directory_, model_file), count_files(directory_, torch_model_file));
-    if (options_.compare_models) compare("models", num_models, state_.models.size());
+    if (options_.compare_models) compare("models", num_models, models_.size());
     compare("optimizers", count_files(directory_, optimizer_file), state_.optimizers.size());
     compare("schedulers", count_files(directory_, scheduler_file), state_.schedulers.size());
     compare("registered objects", count_files(directory_, custom_object_file), state_.objects.size());
@@ -85,11 +84,10 @@ class Checker {
 
   void add(std::function<void()> change) { checked_.changes.push_back(std::move(change)); }
 
-  /// A change that may throw because only the loading object knows whether the state fits.
   template <class Part>
-  void add_load(const std::string& name, Part part) {
+  void add_load_of_user(const std::string& name, Part part) {
     with_file(name, [&](TorchValue value) {
-      add([part, value = std::move(value), file = directory_ / name]() mutable {
+      checked_.loads_of_user.push_back([part, value = std::move(value), file = directory_ / name]() mutable {
         Complaints complaints;
         complaints.about(file, [&] { part.load_state_dict(value); });
         complaints.throw_if_any();
@@ -98,19 +96,19 @@ class Checker {
   }
 
   void check_schedulers() {
-    for (size_t i = 0; i < state_.schedulers.size(); ++i) add_load(scheduler_file(i), state_.schedulers[i]);
+    for (size_t i = 0; i < state_.schedulers.size(); ++i) add_load_of_user(scheduler_file(i), state_.schedulers[i]);
   }
 
   void check_objects() {
-    for (size_t i = 0; i < state_.objects.size(); ++i) add_load(custom_object_file(i), state_.objects[i]);
+    for (size_t i = 0; i < state_.objects.size(); ++i) add_load_of_user(custom_object_file(i), state_.objects[i]);
   }
 
   void check_models() {
-    for (size_t i = 0; i < state_.models.size(); ++i) {
+    for (size_t i = 0; i < models_.size(); ++i) {
       auto file = directory_ / model_file(i);
       if (!fs::exists(file)) file = directory_ / torch_model_file(i);
       complaints_.about(file, [&] {
-        auto weights = train::state_dict_of(*state_.models[i]);
+        auto weights = train::state_dict_of(*models_[i]);
         const auto stored = tensors::open_weights(file, {.verify = options_.verify});
         add(check_weights(weights, stored, file, /*strict=*/true).load);
       });
@@ -160,6 +158,7 @@ class Checker {
 
   fs::path directory_;
   const TrainingState& state_;
+  const Models& models_;
   LoadFilesOptions options_;
   Complaints complaints_;
   CheckedFiles checked_;
@@ -167,8 +166,9 @@ class Checker {
 
 }  // namespace
 
-CheckedFiles check_files(const fs::path& directory, const TrainingState& state, const LoadFilesOptions& options) {
-  return Checker(directory, state, options).check();
+CheckedFiles check_files(const fs::path& directory, const TrainingState& state, const Models& models,
+                         const LoadFilesOptions& options) {
+  return Checker(directory, state, models, options).check();
 }
 
 }  // namespace accelerate::checkpoint

@@ -20,14 +20,16 @@ struct LoadFilesOptions {
 
 /// A checkpoint that was read and fits the program.
 struct CheckedFiles {
-  std::vector<std::function<void()>> changes = {};  // in the order in which they are to be made
+  std::vector<std::function<void()>> loads_of_user = {};  // may throw: only the loading object knows what fits it
+  std::vector<std::function<void()>> changes = {};        // all others, in the order in which they are to be made
   PythonGenerators python = {};
 };
 
 /// Reads all that this rank needs and compares it with the program, of which nothing changes before the changes are
-/// made. Throws Error that lists everything that does not fit: other numbers of models, optimizers, schedulers or
-/// registered objects, other names and shapes, and files that are missing, damaged or make no sense.
-CheckedFiles check_files(const std::filesystem::path& directory, const TrainingState& state,
+/// made. `models` are those to be filled: what hooks have left of the program's. Throws Error that lists everything
+/// that does not fit: other numbers of models, optimizers, schedulers or registered objects, other names and shapes,
+/// and files that are missing, damaged or make no sense.
+CheckedFiles check_files(const std::filesystem::path& directory, const TrainingState& state, const Models& models,
                          const LoadFilesOptions& options);
 
 }  // namespace accelerate::checkpoint

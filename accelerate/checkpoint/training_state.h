@@ -43,9 +43,11 @@ CustomObject custom_object(const std::shared_ptr<T>& object) {
           .load_state_dict = [object](const tensors::TorchValue& state) { object->load_state_dict(state); }};
 }
 
+using Models = std::vector<std::shared_ptr<torch::nn::Module>>;
+
 /// Handles, all of them: copying a TrainingState copies nothing of the training.
 struct TrainingState {
-  std::vector<std::shared_ptr<torch::nn::Module>> models = {};
+  Models models = {};
   std::vector<train::Optimizer> optimizers = {};
   std::vector<train::Scheduler> schedulers = {};
   std::vector<std::shared_ptr<data::PreparedCore>> loaders = {};

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include "accelerate/base/error.h"
 #include "accelerate/checkpoint/stored_weights.h"
 #include "accelerate/checkpoint/tensor_copies.h"
@@ -352,6 +354,77 @@ TEST_CASE("hooks may write files of their own and take over models, until they a
   CHECK(names_in(directory.path() / "saved").contains("model.safetensors"));
   run.accelerator.load_state(directory.path() / "saved");
   CHECK(loads == 1);
+}
+
+TEST_CASE("hooks may take over models inside of a window of accumulation, whose gradients come back all the same") {
+  TemporaryDirectory directory;
+  Accelerator accelerator({.gradient_accumulation_steps = 2, .cpu = true});
+  torch::nn::Linear net(2, 1);
+  auto model = accelerator.prepare(net);
+  {
+    auto accumulating = accelerator.accumulate(model);
+    accelerator.backward(model(torch::ones({1, 2})).sum());
+  }
+  accelerator.register_save_state_pre_hook(
+      [](checkpoint::Models& models, std::vector<StateDict>& weights, const fs::path&) {
+        models.clear();
+        weights.clear();
+      });
+  accelerator.register_load_state_pre_hook([](checkpoint::Models& models, const fs::path&) { models.clear(); });
+  accelerator.save_state(directory.path() / "saved");
+  net->weight.mutable_grad().reset();
+  accelerator.load_state(directory.path() / "saved");
+  REQUIRE(net->weight.grad().defined());
+  CHECK(torch::equal(net->weight.grad(), torch::full({1, 2}, 0.5)));  // half of the window
+}
+
+TEST_CASE("an object that refuses its state on one rank keeps models, optimizers and places as they are on all") {
+  struct Refusing : Counter {
+    bool refuses = false;
+    void load_state_dict(const TorchValue& state) {
+      if (refuses) fail("no");
+      Counter::load_state_dict(state);
+    }
+  };
+  TemporaryDirectory directory;
+  run_ranks(2, [&](comm::Group& group) {
+    TrainingRun run;
+    Refusing counter;
+    run.accelerator.register_for_checkpointing(counter);
+    run.accelerator.save_state(directory.path() / "saved");
+    run.train_steps(1);
+    const auto before = run.net->parameters()[0].clone();
+    const auto random = at::detail::getDefaultCPUGenerator().get_state();
+    counter.refuses = group.rank() == 1;
+    const auto error = failure_of([&] { run.accelerator.load_state(directory.path() / "saved"); });
+    CHECK_MESSAGE((contains(error, "rank 1: ") && contains(error, "custom_checkpoint_0.pkl: no")), error);
+    CHECK(torch::equal(run.net->parameters()[0], before));
+    CHECK(torch::equal(at::detail::getDefaultCPUGenerator().get_state(), random));
+    CHECK(run.loader.state_dict().batches_seen == 1);
+    counter.refuses = false;
+    run.accelerator.load_state(directory.path() / "saved");
+    CHECK_FALSE(torch::equal(run.net->parameters()[0], before));
+  });
+}
+
+TEST_CASE("a checkpoint that another one takes the place of while it is loaded is refused") {
+  TemporaryDirectory directory;
+  TrainingRun run;
+  const auto saved = directory.path() / "saved";
+  run.accelerator.save_state(saved);
+  run.train_steps(1);
+  run.accelerator.save_state(directory.path() / "other");
+  const auto before = run.net->parameters()[0].clone();
+  auto hook = run.accelerator.register_load_state_pre_hook([&](checkpoint::Models&, const fs::path&) {
+    fs::remove_all(saved);
+    fs::rename(directory.path() / "other", saved);
+  });
+  run.train_steps(1);
+  const auto error = failure_of([&] { run.accelerator.load_state(saved); });
+  CHECK_MESSAGE(contains(error, "saved: another job has saved here while this one was loading"), error);
+  hook.remove();
+  run.accelerator.load_state(saved);
+  CHECK(torch::equal(run.net->parameters()[0], before));
 }
 
 TEST_CASE("the checkpoint of another program is refused with all that differs, and nothing is changed") {
