@@ -44,7 +44,7 @@ SpecialTokens albert_tokens() {
 
 /// Classes by their names without "Tokenizer" and "TokenizerFast".
 const std::map<std::string, TokenizerClass>& known_classes() {
-  const std::string end = "<|endoftext|>";
+  constexpr const char* end = "<|endoftext|>";
   static const std::map<std::string, TokenizerClass> classes{
       {"Albert", {kNoTypes, albert_tokens()}},
       {"Bert", {kTypesSecond, tokens_in_brackets()}},
@@ -68,7 +68,7 @@ const std::map<std::string, TokenizerClass>& known_classes() {
   return classes;
 }
 
-/// The class of models whose files do not name one.
+/// The class of models whose files do not name one, as it is called above; empty: none in particular.
 std::string class_of_model(const std::string& model_type) {
   static const std::map<std::string, std::string> classes{
       {"albert", "Albert"},        {"bert", "Bert"},
@@ -86,7 +86,7 @@ std::string class_of_model(const std::string& model_type) {
 }  // namespace
 
 TokenizerClass find_tokenizer_class(const std::string& model_type, const std::string& declared) {
-  // Files of these models name classes that they were not trained with.
+  // Many files of these models name a class that is not theirs; Python does not heed it either.
   const bool ignores_declared = model_type == "mistral" || model_type == "modernbert" || model_type == "qwen2";
   const auto name = declared.empty() || ignores_declared ? class_of_model(model_type)
                                                          : declared.substr(0, declared.find("Tokenizer"));
