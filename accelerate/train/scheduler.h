@@ -17,6 +17,7 @@
 #include "accelerate/train/lambda_lr.h"
 #include "accelerate/train/lr_scheduler_state.h"
 #include "accelerate/train/optimizer.h"
+#include "accelerate/train/plateau_state.h"
 
 namespace accelerate::train {
 
@@ -74,7 +75,7 @@ class Scheduler {
   /// The current learning rate of each group of parameters.
   std::vector<double> get_last_lr() const;
 
-  /// What a checkpoint keeps. Throws Error for a scheduler that has no state_dict and is not libtorch's LRScheduler.
+  /// What a checkpoint keeps. Throws Error for a scheduler that has no state_dict and is none of libtorch's.
   tensors::TorchValue state_dict() const { return target_->state_dict(); }
 
   /// Goes on from `state`.
@@ -156,6 +157,8 @@ class Scheduler::TargetOf final : public Target {
     } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
       if (auto* lambda_lr = dynamic_cast<const LambdaLR*>(scheduler_.get())) return lambda_lr->state_dict();
       return lr_scheduler_state_dict(*scheduler_);
+    } else if constexpr (std::derived_from<S, torch::optim::ReduceLROnPlateauScheduler>) {
+      return plateau_state_dict(*scheduler_);
     } else {
       fail_without_state();
     }
@@ -167,6 +170,8 @@ class Scheduler::TargetOf final : public Target {
     } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
       if (auto* lambda_lr = dynamic_cast<LambdaLR*>(scheduler_.get())) return lambda_lr->load_state_dict(state);
       load_lr_scheduler_state(*scheduler_, state);
+    } else if constexpr (std::derived_from<S, torch::optim::ReduceLROnPlateauScheduler>) {
+      load_plateau_state(*scheduler_, state);
     } else {
       fail_without_state();
     }
@@ -176,7 +181,7 @@ class Scheduler::TargetOf final : public Target {
   [[noreturn]] static void fail_without_state() {
     fail(
         "this scheduler cannot be part of a checkpoint: it has no state_dict() and load_state_dict(). Give it both, or "
-        "use accelerate::LambdaLR, torch::optim::StepLR or transformers::get_scheduler");
+        "use accelerate::LambdaLR, one of torch::optim or transformers::get_scheduler");
   }
 
   std::shared_ptr<S> scheduler_;

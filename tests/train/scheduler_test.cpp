@@ -118,6 +118,36 @@ TEST_CASE("a plateau schedule takes its metric, and the others refuse one") {
   CHECK_THROWS_WITH_AS(scheduler.step(0.5), doctest::Contains("takes no metric; call step()"), Error);
 }
 
+TEST_CASE("a plateau schedule goes on from its state as if it had not been stopped") {
+  const std::vector<double> metrics = {1, 0.9, 0.95, 0.92, 0.91, 0.91, 0.91, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8};
+  struct PlateauRun : Example {
+    torch::optim::ReduceLROnPlateauScheduler plateau{
+        sgd,  torch::optim::ReduceLROnPlateauScheduler::SchedulerMode::min, 0.5,           1,
+        1e-4, torch::optim::ReduceLROnPlateauScheduler::ThresholdMode::rel, /*cooldown=*/2};
+    Scheduler scheduler{plateau, {optimizer}, gradient_state};
+  };
+  PlateauRun whole;
+  std::vector<double> rates;
+  for (double metric : metrics) {
+    whole.scheduler.step(metric);
+    rates.push_back(whole.rate());
+  }
+  CHECK(rates.back() < 0.5);
+  for (size_t stop = 0; stop < metrics.size(); ++stop) {
+    CAPTURE(stop);
+    PlateauRun first, second;
+    for (size_t i = 0; i < stop; ++i) first.scheduler.step(metrics[i]);
+    second.sgd.param_groups()[0].options().set_lr(first.rate());  // part of the optimizer's state
+    second.scheduler.load_state_dict(first.scheduler.state_dict());
+    for (size_t i = stop; i < metrics.size(); ++i) {
+      second.scheduler.step(metrics[i]);
+      CHECK(second.rate() == rates[i]);
+    }
+  }
+  LambdaLR other(whole.sgd, tenths);
+  CHECK_THROWS_WITH_AS(whole.scheduler.load_state_dict(other.state_dict()), doctest::Contains("'best'"), Error);
+}
+
 TEST_CASE("schedulers are borrowed, owned or shared as they are given") {
   Example example;
   OneCycle borrowed{.total = 9};
