@@ -332,6 +332,8 @@ void Accelerator::log(const LogValues& values, std::optional<int64_t> step) {
 
 void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
                              std::optional<int64_t> step) {
+  // On every process, so that none goes on to wait for one that has failed.
+  for (const auto& [name, tensor] : images) check_image(name, tensor);
   if (!is_tracked("log_images")) return;
   tracking::Images list;
   for (const auto& [name, tensor] : images) list.emplace_back(name, image_of(tensor));
@@ -340,6 +342,9 @@ void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor
 
 void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
                                  std::optional<int64_t> step) {
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.defined()) fail("log_histograms: '", name, "' is an undefined tensor; log it once it has a value");
+  }
   if (!is_tracked("log_histograms")) return;
   tracking::Histograms list;
   for (const auto& [name, tensor] : tensors) list.emplace_back(name, numbers_of(tensor));

@@ -49,11 +49,20 @@ tracking::Values values_of(const LogValues& values) {
   return result;
 }
 
-tracking::Image image_of(const at::Tensor& tensor) {
+void check_image(const std::string& name, const at::Tensor& tensor) {
+  if (!tensor.defined()) fail("log_images: '", name, "' is an undefined tensor; log it once it has a value");
   if ((tensor.dim() != 3 && tensor.dim() != 4) || tensor.numel() == 0) {
-    fail("log_images: a tensor of shape ", tensor.sizes(),
-         " is no image; it should be [channels, height, width] or [n, channels, height, width]");
+    fail("log_images: '", name, "' is a tensor of shape ", tensor.sizes(),
+         ", which is no image; it should be [channels, height, width] or [n, channels, height, width]");
   }
+  const auto channels = tensor.size(-3);
+  if (channels != 1 && channels != 3 && channels != 4) {
+    fail("log_images: '", name, "' of shape ", tensor.sizes(), " has ", channels,
+         " channels; it can have 1 (grey), 3 (RGB) or 4 (RGBA)");
+  }
+}
+
+tracking::Image image_of(const at::Tensor& tensor) {
   auto pixels = tensor.dim() == 4 ? grid_of(tensor.detach()) : tensor.detach();
   if (pixels.scalar_type() != at::kByte) pixels = pixels.to(at::kFloat).mul(255).clamp(0, 255).to(at::kByte);
   pixels = pixels.permute({1, 2, 0}).contiguous().cpu();

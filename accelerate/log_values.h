@@ -40,8 +40,13 @@ class LogValue {
 /// The values as trackers take them; every tensor is read here.
 tracking::Values values_of(const LogValues& values);
 
+/// Throws Error naming the image when the tensor is none: [channels, height, width] or a batch of them, with 1, 3 or 4
+/// channels.
+void check_image(const std::string& name, const at::Tensor& tensor);
+
 /// An image of a tensor [channels, height, width], or of a batch [n, channels, height, width], whose images then lie in
-/// rows of eight. Bytes are taken as they are; other numbers are colours from 0 to 1. Throws Error for other shapes.
+/// rows of eight. Bytes are taken as they are; other numbers are colours from 0 to 1. The tensor has to pass
+/// check_image().
 tracking::Image image_of(const at::Tensor& tensor);
 
 /// All elements of a tensor.

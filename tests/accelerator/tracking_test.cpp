@@ -71,7 +71,13 @@ TEST_CASE("mistakes about trackers are told at once") {
   CHECK_THROWS_WITH_AS(accelerator.log({{"loss", torch::zeros({2, 3})}}),
                        doctest::Contains("a tensor of shape [2, 3] is not one number"), Error);
   CHECK_THROWS_WITH_AS(accelerator.log({{"loss", at::Tensor()}}), doctest::Contains("undefined"), Error);
-  CHECK_THROWS_WITH_AS(image_of(torch::zeros({2, 3})), doctest::Contains("is no image"), Error);
+  // Also where nobody wants the picture: on the other processes, which would wait for the one that fails.
+  CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", torch::zeros({2, 3})}}),
+                       doctest::Contains("'a' is a tensor of shape [2, 3], which is no image"), Error);
+  CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", torch::zeros({2, 4, 4})}}), doctest::Contains("has 2 channels"),
+                       Error);
+  CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", at::Tensor()}}), doctest::Contains("undefined"), Error);
+  CHECK_THROWS_WITH_AS(accelerator.log_histograms({{"a", at::Tensor()}}), doctest::Contains("undefined"), Error);
   Accelerator unknown({.log_with = {"tensorbord"}, .project_dir = "runs"});
   CHECK_THROWS_WITH_AS(unknown.init_trackers("bert"), doctest::Contains("Did you mean 'tensorboard'?"), Error);
 }
