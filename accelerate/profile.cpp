@@ -1,14 +1,20 @@
 #include "accelerate/profile.h"
 
+#include <algorithm>
 #include <exception>
 #include <set>
+#include <string>
+#include <system_error>
 
 #include <ATen/Context.h>
 #include <ATen/record_function.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/file.h"
+#include "accelerate/base/log.h"
 
 namespace accelerate {
 
@@ -48,6 +54,19 @@ void check(const ProfileSchedule& schedule) {
   }
 }
 
+/// libtorch's profiler writes a trace without a word about errors. It ends with the trace's own name.
+void check_is_whole(const std::filesystem::path& trace) {
+  constexpr uint64_t kTail = 8192;  // longer than any path
+  const auto file = File::open(trace);
+  const auto size = std::min(file.bytes(), kTail);
+  std::string tail(size, '\0');
+  file.read_at(file.bytes() - size, tail.data(), size);
+  const auto name = tail.rfind("\"traceName\"");
+  if (name != std::string::npos && tail.find('}', name) != std::string::npos) return;
+  fail(trace.string(), ": the trace ends after ", file.bytes(),
+       " bytes, before it is complete; the disk may be full, or the limit on the size of files (ulimit -f) too low");
+}
+
 }  // namespace
 
 ProfileAction profile_action(const ProfileSchedule& schedule, int64_t step) {
@@ -76,7 +95,16 @@ Profile::~Profile() noexcept(false) {
   }
   leave(/*last=*/true);
   if (kwargs_.output_trace_dir.empty()) return;
-  if (result_) export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
+  if (result_) {
+    export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
+  } else {
+    const auto& schedule = *kwargs_.schedule_option;  // without one everything is recorded
+    get_logger("accelerate.profile")
+        .warning("nothing was recorded, and " + kwargs_.output_trace_dir.string() +
+                 " has no trace: the schedule records from step " +
+                 std::to_string(schedule.skip_first + schedule.wait + schedule.warmup) + " on, and there were " +
+                 std::to_string(step_num_) + " calls of step()");
+  }
   group_.barrier("the end of profile");
 }
 
@@ -134,7 +162,15 @@ void Profile::stop() {
 
 void Profile::export_chrome_trace(const std::filesystem::path& path) const {
   if (!result_) fail(path.string(), ": there is no finished recording to export; see schedule_option");
-  result_->save(path.string());
+  report_file_size_limit();
+  std::error_code ignored;
+  std::filesystem::remove(path, ignored);  // an earlier trace is not to be taken for this one
+  try {
+    result_->save(path.string());
+  } catch (const c10::Error& error) {  // libtorch writes a recording once
+    fail(path.string(), ": cannot be written: ", error.what_without_backtrace());
+  }
+  check_is_whole(path);
 }
 
 }  // namespace accelerate

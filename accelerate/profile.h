@@ -59,14 +59,15 @@ class [[nodiscard]] Profile {
   Profile& operator=(const Profile&) = delete;
 
   /// Ends the recording, writes the trace and waits for the other ranks to have written theirs (collective where there
-  /// is an output_trace_dir). When an exception passes through, only the recording is ended.
+  /// is an output_trace_dir). Throws Error when the trace cannot be written; warns when no step was recorded. When an
+  /// exception passes through, only the recording is ended.
   ~Profile() noexcept(false);
 
   /// Tells that a step of the training ends here.
   void step();
   int64_t step_num() const { return step_num_; }
 
-  /// Writes the latest finished recording as JSON. Throws Error when there is none yet.
+  /// Writes the latest finished recording as JSON. Throws Error when there is none yet, or it cannot be written.
   void export_chrome_trace(const std::filesystem::path& path) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "accelerate/profile.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -9,6 +10,8 @@
 
 #include "accelerate/accelerator.h"
 #include "accelerate/base/error.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -99,6 +102,39 @@ TEST_CASE("a scope that ends in the warm-up, or by an exception, leaves the prof
     torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
   }
   CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
+}
+
+TEST_CASE("a trace that cannot be written whole is an error, and one of an earlier run is not taken for it") {
+  tests::TemporaryDirectory directory;
+  directory.write("trace.json", R"({"traceEvents": [], "traceName": "of an earlier run"})");
+  Accelerator accelerator;
+  std::string error;
+  auto keep = [&](Profile& profile) {
+    rlimit before{};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    error = tests::failure_of([&] { profile.export_chrome_trace(directory.path() / "trace.json"); });
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK_THROWS_WITH_AS(profile.export_chrome_trace(directory.path() / "again.json"),
+                         doctest::Contains("again.json: cannot be written: Trace is already saved"), Error);
+  };
+  {
+    auto profile = accelerator.profile({.on_trace_ready = keep});
+    torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+  }
+  CHECK_MESSAGE(error.find("trace.json: the trace ends after ") != std::string::npos, error);
+}
+
+TEST_CASE("a schedule whose steps do not come is told") {
+  tests::TemporaryDirectory directory;
+  const auto said = tests::captured_stderr([&] {
+    Accelerator accelerator;
+    auto profile =
+        accelerator.profile({.schedule_option = ProfileSchedule{.wait = 10}, .output_trace_dir = directory.path()});
+    for (int step = 0; step < 5; ++step) profile.step();
+  });
+  CHECK_MESSAGE(said.find("the schedule records from step 10 on, and there were 5 calls") != std::string::npos, said);
 }
 
 TEST_CASE("mistakes about profiling are told at once") {
