@@ -9,6 +9,7 @@
 #include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
+#include "accelerate/comm/reduction_watch.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/clip_gradients.h"
@@ -63,9 +64,28 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
 
 std::optional<int64_t> choose_zero_stage(const AcceleratorOptions& options) {
   const auto stage = options.zero_stage ? options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"});
-  if (!stage || stage == 0 || stage == 1) return stage;
-  fail("zero_stage is ", *stage, "; it can be 0 or 1. Gradients (2) and parameters (3) stay whole on every rank: ",
-       "libtorch's Reducer keeps the buckets of all gradients for as long as it lives");
+  if (!stage || (*stage >= 0 && *stage <= 2)) return stage;
+  fail("zero_stage is ", *stage, "; it can be 0, 1 or 2. Parameters (3) stay whole on every rank");
+}
+
+/// Why ranks cannot divide gradients among them; empty where they can.
+std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, precision::MixedPrecision precision,
+                                          const comm::Group& group) {
+  const auto& replicas = options.distributed_data_parallel;
+  if (precision == precision::MixedPrecision::Fp16) {
+    return "mixed_precision is fp16, whose scaler looks at whole gradients; use bf16";
+  }
+  if (!replicas.gradient_as_bucket_view.value_or(true)) return "gradient_as_bucket_view is false; leave it unset";
+  if (replicas.comm_hook != CommHook::No) return "gradients travel through a comm_hook; leave it out";
+  if (options.gradient_accumulation_plugin.sync_each_batch) {
+    return "sync_each_batch averages gradients that are added to; leave it out";
+  }
+  if (group.debug()) return "the debug mode compares all collectives, so ranks do not share memory; turn it off";
+  if (!comm::ReductionWatch::possible(group)) {
+    return std::string("ranks talk over ") + comm::to_string(group.connection()->transport()) +
+           "; it takes ranks of one machine that share its memory (ACCELERATE_COMM=shm)";
+  }
+  return {};
 }
 
 bool is_true_anywhere(bool here, const comm::Group& group) {
@@ -89,6 +109,10 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
   set_gradient_accumulation_steps(choose_accumulation_steps(options));
   checkpointer_ = std::make_unique<checkpoint::Checkpointer>(
       group(), project_configuration_.save_on_each_node ? comm::first_of_machine(group(), local_process_index()) : 0);
+  if (zero_stage_ == 2 && use_distributed()) {
+    const auto obstacle = obstacle_to_sharing_gradients(options, mixed_precision_, group());
+    if (!obstacle.empty()) fail("zero_stage is 2, but ", obstacle, ", or zero_stage = 1");
+  }
   if (mixed_precision_ == precision::MixedPrecision::Fp16) {
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
   }
@@ -183,9 +207,11 @@ void Accelerator::shard_optimizers() const {
       const auto& replicas = model->replicas();
       if (!replicas || (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas))) continue;
       if (optimizer.shard(replicas) || !zero_stage_) continue;
-      fail("zero_stage is 1, but this optimizer has no step that ranks can share; AdamW, Adam and SGD have one, with ",
-           "fused_optimizers = true");
+      fail("zero_stage is ", *zero_stage_,
+           ", but this optimizer has no step that ranks can share; AdamW, Adam and SGD ",
+           "have one, with fused_optimizers = true");
     }
+    if (zero_stage_ == 2 && optimizer.sharding()) optimizer.sharding()->share_gradients();
   }
 }
 
@@ -262,22 +288,29 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
 
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
   unscale_gradients_of(parameters);
-  if (!options_.shared_clipping) return train::clip_grad_norm_(parameters, max_norm, norm_type);
-  train::ClippingRanks ranks;
+  // Nobody has the whole of gradients that are shared.
+  if (!options_.shared_clipping && zero_stage_ < 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
+  train::ClippingRanks ranks{.shardings = shardings_in_step()};
   for (const auto& model : models_) {
     // What comes out of reductions is scaled still, where there is a scaler.
     if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
-  }
-  for (const auto& optimizer : *optimizers_) {
-    const auto* sharding = optimizer.sharding();
-    if (sharding && !sharding->gradients_are_local()) ranks.shardings.push_back(sharding);
   }
   return train::clip_grad_norm_together_(parameters, max_norm, norm_type, ranks);
 }
 
 void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
   unscale_gradients_of(parameters);
-  train::clip_grad_value_(parameters, clip_value);
+  train::clip_grad_value_(parameters, clip_value, zero_stage_ < 2 ? Shardings{} : shardings_in_step());
+}
+
+/// Those of optimizers whose gradients are the same on all ranks.
+Accelerator::Shardings Accelerator::shardings_in_step() const {
+  Shardings shardings;
+  for (const auto& optimizer : *optimizers_) {
+    const auto* sharding = optimizer.sharding();
+    if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
+  }
+  return shardings;
 }
 
 /// Those of the optimizers that step one of `parameters`.

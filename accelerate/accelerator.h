@@ -342,6 +342,8 @@ class Accelerator : public comm::PartialState {
   Optimizer keep(const Optimizer& optimizer);
   const Optimizer* find_optimizer(const torch::optim::Optimizer& optimizer) const;
   void shard_optimizers() const;
+  using Shardings = std::vector<const train::OptimizerSharding*>;
+  Shardings shardings_in_step() const;
   Scheduler keep(const Scheduler& scheduler);
   train::SchedulerOptions scheduler_options() const;
   void keep(const std::shared_ptr<data::PreparedCore>& loader);

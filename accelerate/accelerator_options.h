@@ -46,8 +46,9 @@ struct AcceleratorOptions {
   bool step_scheduler_with_optimizer = true;  // schedulers advance once per process and optimizer step
   bool fused_optimizers = true;               // AdamW, Adam and SGD step through libtorch's fused kernels
   // 1: each rank steps its share of the parameters, and the ranks keep the optimizer's state once; results are the
-  // same. 0: each steps all of it. Else ACCELERATE_ZERO_STAGE, else 1 where that is safe and pays: AdamW and Adam on
-  // ranks of one machine. DeepSpeed's word.
+  // same. 2: each rank also keeps its share of the averaged gradients only. 0: each steps all of it. Else
+  // ACCELERATE_ZERO_STAGE, else 1 where that is safe and pays: AdamW and Adam on ranks of one machine. DeepSpeed's
+  // word.
   std::optional<int64_t> zero_stage = std::nullopt;
   // Ranks share the work of clip_grad_norm_, which is collective then: the norm comes out of the reduction of
   // gradients, or each rank looks at its share. It differs by rounding, and where optimizers are sharded, a rank scales

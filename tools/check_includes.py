@@ -22,7 +22,7 @@ ROOMS = {
     "comm": {"base", "shared_memory", "tensors", "torch"},
     "precision": {"base", "tensors", "comm", "torch"},
     "ranks": {"base", "tensors", "comm", "precision", "torch"},
-    "parallel": {"base", "tensors", "comm", "torch"},
+    "parallel": {"base", "shared_memory", "tensors", "comm", "torch"},
     "data": {"base", "tensors", "comm", "torch"},
     "train": {"base", "tensors", "comm", "precision", "parallel", "torch"},
     "checkpoint": {"base", "formats", "durable", "tensors", "comm", "precision", "data", "train", "torch"},

@@ -22,8 +22,8 @@ class Arrivals::Hook : public torch::autograd::FunctionPostHook {
   size_t index_;
 };
 
-Arrivals::Arrivals(std::vector<NamedTensor> parameters, std::function<void()> on_first)
-    : parameters_(std::move(parameters)), on_first_(std::move(on_first)) {
+Arrivals::Arrivals(std::vector<NamedTensor> parameters, Listener listener)
+    : parameters_(std::move(parameters)), listener_(std::move(listener)) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[i].tensor);
     auto hook = accumulator->add_post_hook(std::make_unique<Hook>(*this, i));
@@ -51,6 +51,7 @@ std::vector<std::string> Arrivals::missing() const {
 
 void Arrivals::note(size_t index) {
   any_unheard_ |= !listening_;
+  listener_.on_any(parameters_[index]);
   if (!listening_ || arrived_[index]) return;
   const auto& [name, parameter, sparse] = parameters_[index];
   if (parameter.grad().defined() && parameter.grad().is_sparse() != sparse) {
@@ -59,7 +60,7 @@ void Arrivals::note(size_t index) {
                 : "sparse gradient; ranks expect that of torch::nn::Embedding and EmbeddingBag with sparse(true) only");
   }
   arrived_[index] = true;
-  if (count_++ == 0) on_first_();
+  if (count_++ == 0) listener_.on_first();
 }
 
 }  // namespace accelerate::parallel

@@ -15,8 +15,12 @@ namespace accelerate::parallel {
 
 class Arrivals {
  public:
-  /// `on_first` is called in backward, with the first gradient that comes. The hooks run before those added later.
-  Arrivals(std::vector<NamedTensor> parameters, std::function<void()> on_first);
+  /// Called in backward. The hooks run before those added later.
+  struct Listener {
+    std::function<void()> on_first;                            // the first gradient that is waited for has come
+    std::function<void(const NamedTensor& parameter)> on_any;  // a gradient has come, whoever listens
+  };
+  Arrivals(std::vector<NamedTensor> parameters, Listener listener);
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
   ~Arrivals();
@@ -39,7 +43,7 @@ class Arrivals {
   void note(size_t index);
 
   std::vector<NamedTensor> parameters_;
-  std::function<void()> on_first_;
+  Listener listener_;
   std::vector<std::pair<c10::intrusive_ptr<torch::autograd::Node>, uintptr_t>> hooks_;
   std::vector<bool> arrived_;
   size_t count_ = 0;

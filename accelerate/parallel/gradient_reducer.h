@@ -22,6 +22,9 @@ class GradientReducer : public c10d::Reducer {
   /// Orders the buckets as the gradients came.
   void rebuild_buckets();
 
+  /// Leaves the buckets as they are, whatever the order in which gradients come.
+  void keep_buckets() { has_rebuilt_bucket_ = true; }
+
   /// Takes back the announcement of a backward that did not reach this model.
   void disarm();
 

@@ -13,6 +13,7 @@
 #include "accelerate/comm/connection.h"
 #include "accelerate/parallel/arrivals.h"
 #include "accelerate/parallel/gradient_reducer.h"
+#include "accelerate/parallel/gradient_shares.h"
 #include "accelerate/parallel/gradient_squares.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/same_model.h"
@@ -62,7 +63,9 @@ class Replicas::Impl {
       if (!sparse) dense_.insert(parameter.unsafeGetTensorImpl());
     }
     // Before the Reducer, so that a gradient it cannot take is refused first.
-    arrivals_.emplace(trainable, [this] { on_first_gradient(); });
+    arrivals_.emplace(trainable,
+                      Arrivals::Listener{.on_first = [this] { on_first_gradient(); },
+                                         .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
     // The Reducer tells its logger when the used parameters change, whether or not it has one.
     logger_ = std::make_shared<c10d::Logger>(reducer_);
@@ -150,6 +153,25 @@ class Replicas::Impl {
     return squares_->sum();
   }
 
+  void keep_shares(const KeptElements& kept) {
+    if (!reducer_ || shares_) return;
+    if (!*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No ||
+        !comm::ReductionWatch::possible(group_)) {
+      fail(
+          "ranks cannot keep shares of their gradients: gradients have to live in the buckets, without a comm_hook, "
+          "and ",
+          "all ranks have to talk through the memory of one machine; use gradient_as_bucket_view = true and ",
+          "ACCELERATE_COMM=shm, or keep all gradients (zero_stage = 1)");
+    }
+    // Others would be made while the memory of these is still in use.
+    reducer_->keep_buckets();
+    shares_.emplace(group_, reducer_->dense_buckets(), kept);
+  }
+
+  void keep_whole_gradients() {
+    if (shares_) shares_->stop();
+  }
+
   std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
 
  private:
@@ -159,6 +181,10 @@ class Replicas::Impl {
   }
 
   void collect_squares() { squares_.emplace(group_, reducer_->dense_buckets()); }
+
+  void on_gradient(const NamedTensor& parameter) {
+    if (shares_) shares_->receive(parameter, /*into_bucket=*/arrivals_->listening());
+  }
 
   void on_first_gradient() {
     if (!kwargs_.static_graph || join_ || reduced_once_) return;
@@ -209,6 +235,7 @@ class Replicas::Impl {
   std::optional<Arrivals> arrivals_;
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
+  std::optional<GradientShares> shares_;    // where a rank keeps no more than those
   std::optional<GradientSquares> squares_;  // once someone has asked for their sum
 
   bool buffers_stale_ = false;
@@ -232,6 +259,8 @@ bool Replicas::averages(const at::Tensor& parameter) const { return impl_->avera
 bool Replicas::gradients_are_local() const { return impl_->gradients_are_local(); }
 bool Replicas::can_sum_squares() const { return impl_->can_sum_squares(); }
 std::optional<SumOfSquares> Replicas::sum_of_squares() { return impl_->sum_of_squares(); }
+void Replicas::keep_shares(const KeptElements& kept) { impl_->keep_shares(kept); }
+void Replicas::keep_whole_gradients() { impl_->keep_whole_gradients(); }
 const comm::Group& Replicas::group() const { return impl_->group(); }
 std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
 void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }

@@ -4,6 +4,8 @@
 // ranks while backward still computes the rest of them. Hooks on the parameters do it, so the model needs no wrapper.
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -36,6 +38,14 @@ struct SumOfSquares {
   double sum = 0;
   size_t num_gradients = 0;
 };
+
+/// Elements of a tensor in the order of its memory.
+struct ElementRange {
+  int64_t begin = 0;
+  int64_t length = 0;
+};
+/// What this rank keeps of the gradient of a parameter.
+using KeptElements = std::function<ElementRange(const at::Tensor& parameter)>;
 
 /// The replicas of one model, seen from one rank. A training step calls, in the same order on every rank,
 ///
@@ -82,6 +92,16 @@ class Replicas {
   /// rank that knows it. Nothing where it is not known: the gradients were changed since the last backward, another
   /// rank did not collect, or this is the first call, from which on squares are collected. Not collective.
   std::optional<SumOfSquares> sum_of_squares();
+
+  /// From now on this rank keeps, of each gradient that was averaged, what `kept` says, and gives the memory of the
+  /// rest back to the system as soon as its bucket is reduced; what is not kept reads as zeros, but for some elements
+  /// beside what is. A gradient then has to be dropped before the next backward that averages. Buckets stay in the
+  /// order of the parameters. Throws Error where ranks do not share memory or gradients do not live in buckets. Not
+  /// collective.
+  void keep_shares(const KeptElements& kept);
+
+  /// Ends that, for gradients that come from now on. Not collective.
+  void keep_whole_gradients();
 
   const comm::Group& group() const;
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -76,5 +77,16 @@ size_t page_bytes() {
 }
 
 void release_pages(std::byte* data, size_t bytes) { madvise(data, bytes, MADV_REMOVE); }
+
+void commit_pages(std::byte* data, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const size_t before = reinterpret_cast<uintptr_t>(data) % page_bytes();
+  if (madvise(data - before, before + bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return;
+  // A page that cannot be had is a bad address for the kernel.
+  const char* reason = std::strerror(errno == EFAULT ? ENOMEM : errno);
+  fail("shared memory of ", bytes, " bytes that was given back is needed again, but: ", reason,
+       "; free memory, or raise the limit of the container");
+#endif
+}
 
 }  // namespace accelerate::shared_memory

@@ -59,4 +59,8 @@ size_t page_bytes();
 /// They hold zeros then.
 void release_pages(std::byte* data, size_t bytes);
 
+/// Puts memory behind all pages of a range that have none, now and at once. Throws Error when there is not enough of
+/// it; a kernel before Linux 5.14 does so when they are first written, and may send a signal.
+void commit_pages(std::byte* data, size_t bytes);
+
 }  // namespace accelerate::shared_memory

@@ -74,6 +74,13 @@ Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<cons
   return divided;
 }
 
+/// What this rank steps.
+std::vector<at::Tensor> to_change(const Divided& divided) {
+  auto gradients = divided.others;
+  gradients.insert(gradients.end(), divided.shares.begin(), divided.shares.end());
+  return gradients;
+}
+
 /// Collective.
 at::Tensor norm_of_shares(const Divided& divided, double norm_type) {
   const auto own = norms_of(tensors::foreach_groups(divided.shares), norm_type);
@@ -152,15 +159,14 @@ at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, d
     if (!divided.group) return clip_grad_norm_(parameters, max_norm, norm_type);
     total_norm = norm_of_shares(divided, norm_type);
   }
-  auto gradients = divided.others;
-  gradients.insert(gradients.end(), divided.shares.begin(), divided.shares.end());
-  scale_(tensors::foreach_groups(std::move(gradients)), coefficient_of(total_norm, max_norm));
+  scale_(tensors::foreach_groups(to_change(divided)), coefficient_of(total_norm, max_norm));
   return total_norm;
 }
 
-void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
+void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value,
+                      const std::vector<const OptimizerSharding*>& shardings) {
   at::NoGradGuard no_grad;
-  for (const auto& gradients : tensors::foreach_groups(gradients_of(parameters))) {
+  for (const auto& gradients : tensors::foreach_groups(to_change(divide(parameters, shardings)))) {
     at::_foreach_clamp_min_(gradients, -clip_value);
     at::_foreach_clamp_max_(gradients, clip_value);
   }

@@ -21,7 +21,7 @@ at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max
 
 /// What ranks share with each other. The same on all of them.
 struct ClippingRanks {
-  std::vector<parallel::Replicas*> replicas;             // whose gradients are averaged over ranks
+  std::vector<parallel::Replicas*> replicas = {};        // whose gradients are averaged over ranks
   std::vector<const OptimizerSharding*> shardings = {};  // that divide the step of some parameters
 };
 
@@ -32,7 +32,9 @@ struct ClippingRanks {
 at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type,
                                     const ClippingRanks& ranks);
 
-/// Clamps the gradients of `parameters` in place to [-clip_value, clip_value].
-void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value);
+/// Clamps the gradients of `parameters` in place to [-clip_value, clip_value]; of those that `shardings` divide, this
+/// rank's share.
+void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value,
+                      const std::vector<const OptimizerSharding*>& shardings = {});
 
 }  // namespace accelerate::train

@@ -65,6 +65,16 @@ bool OptimizerSharding::shards(const at::Tensor& parameter) const {
 
 bool OptimizerSharding::keeps_whole(const at::Tensor& parameter) const { return has_common_ && parameter.is_cpu(); }
 
+void OptimizerSharding::share_gradients() const {
+  for (const auto& replicas : replicas_) {
+    replicas->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
+      const auto [begin, length] =
+          worth_sharding(parameter) ? share_of(parameter.numel(), rank, size) : Stretch{0, parameter.numel()};
+      return parallel::ElementRange{begin, length};
+    });
+  }
+}
+
 const comm::Group& OptimizerSharding::group() const { return replicas_.front()->group(); }
 
 at::Tensor OptimizerSharding::share(const at::Tensor& tensor, int rank) const {
@@ -110,6 +120,7 @@ void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
   for_each_sharded_state(*this, optimizer,
                          [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
   common_.make_private();
+  for (const auto& replicas : replicas_) replicas->keep_whole_gradients();
   replicas_.clear();
   ended_ = true;
 }

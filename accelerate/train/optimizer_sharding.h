@@ -35,6 +35,10 @@ class OptimizerSharding {
 
   bool shards(const at::Tensor& parameter) const;
 
+  /// Of the gradients of sharded parameters a rank keeps its share only, once they are averaged: see
+  /// parallel::Replicas::keep_shares. Until end().
+  void share_gradients() const;
+
   /// Whether the state of `parameter`, which is sharded, is whole, with one copy for all ranks.
   bool keeps_whole(const at::Tensor& parameter) const;
 

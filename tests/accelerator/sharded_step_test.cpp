@@ -1,5 +1,9 @@
 // Optimizers whose step is divided among ranks, compared with those that step everything on every rank.
 
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
 #include <doctest/doctest.h>
 #include <torch/nn/modules/conv.h>
 
@@ -123,6 +127,24 @@ double exact_norm(const std::vector<at::Tensor>& parameters) {
     if (parameter.grad().defined()) sum += parameter.grad().to(torch::kDouble).square().sum().item<double>();
   }
   return std::sqrt(sum);
+}
+
+/// Of the memory that ranks share, what they use together.
+int64_t shared_bytes(const comm::Group& group) {
+  group.barrier();
+  std::ifstream maps("/proc/self/smaps");
+  int64_t kibibytes = 0;
+  bool ours = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string key;
+    int64_t value = 0;
+    if (words >> key && !key.ends_with(':')) ours = line.find("memfd:accelerate") != std::string::npos;
+    if (ours && key == "Pss:" && words >> value) kibibytes += value;
+  }
+  auto sum = torch::tensor({kibibytes * 1024}, torch::kLong);
+  group.all_reduce(sum);
+  return sum.item<int64_t>();
 }
 
 void use_transport(const std::string& backend) {
@@ -413,8 +435,126 @@ TEST_CASE("shared clipping goes with accumulation, with a scaler, with ranks tha
   });
 }
 
+TEST_CASE("a step of shared gradients has the bits of one that each rank takes alone") {
+  for (int num_processes : {2, 3}) {
+    run_ranks(num_processes, [&](comm::Group&) {
+      for (const auto& [name, make_optimizer] : kOptimizers) {
+        CAPTURE(name);
+        Run shared({.zero_stage = 2}, make_optimizer), whole({.zero_stage = 0}, make_optimizer);
+        for (Run* run : {&shared, &whole}) {
+          for (int i = 0; i < 4; ++i) {
+            run->accelerator.backward(run->loss_of(i));
+            run->optimizer.step();
+            run->optimizer.zero_grad();
+          }
+        }
+        check_equal(shared, whole);
+      }
+    });
+  }
+}
+
+TEST_CASE("shared gradients are added up before they are shared, and clipped by shares") {
+  run_ranks(2, [](comm::Group&) {
+    Run shared({.gradient_accumulation_steps = 2, .zero_stage = 2}),
+        whole({.gradient_accumulation_steps = 2, .zero_stage = 0});
+    for (Run* run : {&shared, &whole}) {
+      for (int i = 0; i < 6; ++i) {
+        auto accumulating = run->accelerator.accumulate(run->model);
+        run->accelerator.backward(run->loss_of(i));
+        if (run->accelerator.sync_gradients()) run->accelerator.clip_grad_value_(run->model.parameters(), 0.01);
+        run->optimizer.step();
+        run->optimizer.zero_grad();
+      }
+    }
+    check_equal(shared, whole);
+
+    for (double norm_type : {2.0, 1.0, double{INFINITY}}) {
+      std::vector<double> norms;
+      for (Run* run : {&shared, &whole}) {
+        for (int i = 0; i < 2; ++i) {
+          auto accumulating = run->accelerator.accumulate(run->model);
+          run->accelerator.backward(run->loss_of(i));
+        }
+        norms.push_back(run->accelerator.clip_grad_norm_(run->model.parameters(), 1e-3, norm_type).item<double>());
+        run->optimizer.step();
+        run->optimizer.zero_grad();
+      }
+      // Added up in single precision, in another order.
+      CHECK(norms[0] == doctest::Approx(norms[1]).epsilon(1e-4));
+      const auto left = shared.model.parameters(), right = whole.model.parameters();
+      for (size_t i = 0; i < left.size(); ++i) CHECK(torch::allclose(left[i], right[i], 1e-5, 1e-6));
+    }
+  });
+}
+
+TEST_CASE("a rank keeps the memory of its share of the gradients only, and reads zeros elsewhere") {
+  for (int num_processes : {2, 4}) {
+    run_ranks(num_processes, [&](comm::Group& group) {
+      constexpr int64_t kElements = 4 * 1024 * 1024;
+      Accelerator accelerator({.zero_stage = 2});
+      const int64_t before = shared_bytes(group);
+      torch::nn::Sequential net(torch::nn::Linear(2048, 2048));
+      torch::optim::SGD sgd(net->parameters(), 1e-2);
+      auto [model, optimizer] = accelerator.prepare(net, sgd);
+      for (int i = 0; i < 2; ++i) {
+        accelerator.backward(model(torch::ones({1, 2048})).sum());
+        const int64_t held = shared_bytes(group) - before;
+        // All ranks together: the pages of one copy, and here and there one more.
+        CHECK(held > kElements * 4 * 9 / 10);
+        CHECK(held < kElements * 4 * 11 / 10);
+        const auto gradient = net->parameters()[0].grad().flatten();
+        const auto share = train::share_of(kElements, group.rank(), group.size());
+        CHECK(gradient.narrow(0, share.begin, share.length).eq(1).all().item<bool>());
+        CHECK(gradient.ne(0).sum().item<int64_t>() < share.length + 2 * 1024);
+        optimizer.step();
+        optimizer.zero_grad();
+      }
+    });
+  }
+}
+
+TEST_CASE("gradients are whole again where ranks go separate ways, and may not be added to what is gone") {
+  run_ranks(2, [](comm::Group&) {
+    Run shared({.zero_stage = 2}), whole({.zero_stage = 0});
+    for (Run* run : {&shared, &whole}) {
+      run->accelerator.backward(run->loss_of(0));
+      run->optimizer.step();
+      run->optimizer.zero_grad();
+      LocalSGD local_sgd(run->accelerator, run->model, 2);
+      for (int i = 2; i < 6; ++i) {
+        run->step(i);
+        local_sgd.step();
+      }
+    }
+    for (Run* run : {&shared, &whole}) run->step(6);
+    check_equal(shared, whole);
+
+    Run twice({.zero_stage = 2});
+    twice.accelerator.backward(twice.loss_of(0));
+    CHECK_THROWS_WITH_AS(twice.accelerator.backward(twice.loss_of(1)), doctest::Contains("zero_grad() before"), Error);
+  });
+}
+
+TEST_CASE("gradients are not shared where that cannot be, and the message says why") {
+  run_ranks(2, [](comm::Group&) {
+    const auto refuses = [](const AcceleratorOptions& options, const char* reason) {
+      CHECK_THROWS_WITH_AS(Accelerator{options}, doctest::Contains(reason), Error);
+    };
+    refuses({.mixed_precision = MixedPrecision::Fp16, .zero_stage = 2}, "mixed_precision is fp16");
+    refuses({.zero_stage = 2, .distributed_data_parallel = {.gradient_as_bucket_view = false}},
+            "gradient_as_bucket_view is false");
+    refuses({.zero_stage = 2, .distributed_data_parallel = {.comm_hook = CommHook::Bf16}}, "comm_hook");
+    refuses({.gradient_accumulation_plugin = {.sync_each_batch = true}, .zero_stage = 2}, "sync_each_batch");
+    use_transport("gloo");
+    refuses({.zero_stage = 2}, "ranks talk over gloo");
+  });
+  Accelerator alone({.zero_stage = 2});  // with nobody to share with
+}
+
 TEST_CASE("a stage that there is not, and an optimizer that cannot be sharded, are refused") {
-  CHECK_THROWS_WITH_AS(Accelerator({.zero_stage = 2}), doctest::Contains("zero_stage is 2; it can be 0 or 1"), Error);
+  CHECK_THROWS_WITH_AS(Accelerator({.zero_stage = 4}), doctest::Contains("zero_stage is 4; it can be 0, 1 or 2"),
+                       Error);
   {
     PatchEnvironment stage{{"ACCELERATE_ZERO_STAGE", "3"}};
     CHECK_THROWS_WITH_AS(Accelerator(AcceleratorOptions{}), doctest::Contains("zero_stage is 3"), Error);

@@ -1,5 +1,8 @@
 // Checkpoints of optimizers whose state the ranks divide among them: the folder does not tell.
 
+#include <algorithm>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
@@ -39,8 +42,9 @@ void check_same_state(const TorchValue& left, const TorchValue& right) {
 }  // namespace
 
 TEST_CASE("what was saved with a sharded optimizer goes on without, and the other way round, to the bit") {
-  for (const auto& [saved, loaded] : {std::pair{1, 0}, {0, 1}, {1, 1}}) {
+  for (const auto& [saved, loaded] : {std::pair{1, 0}, {0, 1}, {1, 1}, {2, 0}, {0, 2}}) {
     for (const auto& [backend, async] : {std::pair{"shm", false}, {"shm", true}, {"gloo", false}, {"gloo", true}}) {
+      if (std::max(saved, loaded) == 2 && backend == std::string("gloo")) continue;  // which has no stage 2
       TemporaryDirectory directory;
       run_ranks(2, [&](comm::Group&) {
         talk_through(backend);
@@ -48,7 +52,7 @@ TEST_CASE("what was saved with a sharded optimizer goes on without, and the othe
         whole.train();
         {
           TrainingRun first(wide(saved));
-          CHECK((first.optimizer.sharding() != nullptr) == (saved == 1));
+          CHECK((first.optimizer.sharding() != nullptr) == (saved > 0));
           first.train_steps(2);
           first.accelerator.save_state(directory.path() / "saved", {.async = async});
           first.train_steps(1);  // what is saved is the state of the moment
