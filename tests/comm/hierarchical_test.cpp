@@ -12,6 +12,7 @@
 
 #include "accelerate/comm/connection.h"
 #include "tests/comm/collective_checks.h"
+#include "tests/comm/two_levels.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
@@ -20,34 +21,6 @@ using namespace accelerate;
 using namespace accelerate::comm;
 using namespace accelerate::tests;
 using shared_memory::Machines;
-
-namespace {
-
-c10::intrusive_ptr<SharedMemoryBackend> connect(const Group& everyone, const std::string& name,
-                                                const Machines& machines) {
-  auto store = everyone.connection()->process_group()->getStore();
-  auto board = notice_board(c10::make_intrusive<c10d::PrefixStore>(name, store));
-  return connect_through_memory(board, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
-}
-
-/// The ranks that have the same number on their machines.
-Machines counterparts(const Machines& machines) {
-  Machines rows(machines[0].size());
-  for (const auto& ranks : machines) {
-    for (size_t number = 0; number < ranks.size(); ++number) rows[number].push_back(ranks[number]);
-  }
-  return rows;
-}
-
-Backend connect_as(const Group& everyone, const Machines& machines) {
-  std::vector<int> all(everyone.size());
-  for (int rank = 0; rank < everyone.size(); ++rank) all[rank] = rank;
-  HierarchicalBackend::Levels levels{connect(everyone, "inside", machines),
-                                     connect(everyone, "between", counterparts(machines))};
-  return c10::make_intrusive<HierarchicalBackend>(machines, levels, connect(everyone, "flat", {all}));
-}
-
-}  // namespace
 
 TEST_CASE("every collective over two levels agrees with double precision, wherever the ranks are") {
   for (const Machines& machines : {Machines{{0, 1}, {2, 3}}, Machines{{0, 3}, {1, 4}, {2, 5}}}) {

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -192,6 +193,52 @@ TEST_CASE("a sum of squares is the same number on all ranks, or there is none wh
       }
     });
   }
+}
+
+TEST_CASE("arrays of more than 2 GiB are moved and reduced, in the heaps and outside") {
+  // Takes 9 GB of memory; the sizes around the stages are in the tests above.
+  const size_t count = std::getenv("ACCELERATE_TEST_FULL") ? (size_t{1} << 31) + 100'003 : 1'000'003;
+  const auto number = [](int rank, size_t index) { return static_cast<uint8_t>(index % 127 + rank); };
+  tests::LocalMemory memory(2, count + (size_t{64} << 20));
+  tests::run_channels(memory, [&](Channel& channel) {
+    int rank = channel.rank();
+    auto& heap = *memory.heap(rank);
+    size_t offset = heap.allocate(count);
+    auto* shared = reinterpret_cast<uint8_t*>(heap.at(offset));
+    std::vector<uint8_t> own(count);
+    const auto fill = [&](uint8_t* values) {
+      for (size_t i = 0; i < count; ++i) values[i] = number(rank, i);
+    };
+    const auto num_wrong = [&](const uint8_t* values, auto expected) {
+      size_t wrong = 0;
+      for (size_t i = 0; i < count; ++i) wrong += values[i] != expected(i);
+      return wrong;
+    };
+    const auto sum = [&](size_t i) { return static_cast<uint8_t>(number(0, i) + number(1, i)); };
+    const auto as_array = [&](uint8_t* values) {
+      return Array{reinterpret_cast<std::byte*>(values), count, DataType::UInt8};
+    };
+    fill(shared);
+    all_reduce(channel, as_array(shared), Reduction::Sum, offset);
+    CHECK(num_wrong(shared, sum) == 0);
+    fill(own.data());
+    all_reduce(channel, as_array(own.data()), Reduction::Sum);
+    CHECK(num_wrong(own.data(), sum) == 0);
+    fill(own.data());
+    broadcast(channel, as_array(own.data()), 1);
+    CHECK(num_wrong(own.data(), [&](size_t i) { return number(1, i); }) == 0);
+    // Halves of an array, which make the whole of another.
+    fill(own.data());
+    Array half = as_array(own.data());
+    half.count = count / 2;
+    auto* whole = reinterpret_cast<std::byte*>(shared);
+    all_gather(channel, half, {whole, whole + half.count});
+    CHECK(num_wrong(shared, [&](size_t i) {
+            return i < 2 * half.count ? number(i < half.count ? 0 : 1, i % half.count) : sum(i);
+          }) == 0);
+    barrier(channel);
+    heap.free(offset);
+  });
 }
 
 TEST_CASE("alltoall takes any split, and a split that does not fit is an error on every rank") {

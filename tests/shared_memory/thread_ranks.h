@@ -20,10 +20,10 @@ class LocalMemory {
  public:
   static constexpr size_t kHeapBytes = size_t{64} << 20;
 
-  explicit LocalMemory(int size) : control_(shared_memory::ControlView::bytes(size)) {
+  explicit LocalMemory(int size, size_t heap_bytes = kHeapBytes) : control_(shared_memory::ControlView::bytes(size)) {
     control_.commit(0, control_.capacity());
     for (int rank = 0; rank < size; ++rank) {
-      auto& segment = segments_.emplace_back(std::make_shared<shared_memory::Segment>(kHeapBytes));
+      auto& segment = segments_.emplace_back(std::make_shared<shared_memory::Segment>(heap_bytes));
       segment->commit(0, shared_memory::kStagesBytes);
       heaps_.push_back(std::make_shared<shared_memory::Heap>(segment, shared_memory::kStagesBytes));
     }

@@ -1,0 +1,43 @@
+#pragma once
+
+// Ranks of this machine that play those of several, with shared memory in place of the network between machines.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+
+#include "accelerate/comm/connection.h"
+#include "accelerate/comm/hierarchical_backend.h"
+#include "accelerate/comm/shared_memory_backend.h"
+
+namespace accelerate::tests {
+
+inline c10::intrusive_ptr<comm::SharedMemoryBackend> connect_level(const comm::Group& everyone, const std::string& name,
+                                                                   const shared_memory::Machines& machines) {
+  auto store = everyone.connection()->process_group()->getStore();
+  auto board = comm::notice_board(c10::make_intrusive<c10d::PrefixStore>(name, store));
+  return comm::connect_through_memory(board, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
+}
+
+/// The ranks that have the same number on their machines.
+inline shared_memory::Machines counterparts(const shared_memory::Machines& machines) {
+  shared_memory::Machines rows(machines[0].size());
+  for (const auto& ranks : machines) {
+    for (size_t number = 0; number < ranks.size(); ++number) rows[number].push_back(ranks[number]);
+  }
+  return rows;
+}
+
+/// Two levels for `machines`, which together have all ranks.
+inline c10::intrusive_ptr<c10d::Backend> connect_as(const comm::Group& everyone,
+                                                    const shared_memory::Machines& machines) {
+  std::vector<int> all(everyone.size());
+  for (int rank = 0; rank < everyone.size(); ++rank) all[rank] = rank;
+  comm::HierarchicalBackend::Levels levels{connect_level(everyone, "inside", machines),
+                                           connect_level(everyone, "between", counterparts(machines))};
+  return c10::make_intrusive<comm::HierarchicalBackend>(machines, levels, connect_level(everyone, "flat", {all}));
+}
+
+}  // namespace accelerate::tests
