@@ -95,8 +95,13 @@ Profile::~Profile() noexcept(false) {
   }
   leave(/*last=*/true);
   if (kwargs_.output_trace_dir.empty()) return;
+  std::exception_ptr failure;
   if (result_) {
-    export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
+    try {
+      export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
+    } catch (const Error&) {
+      failure = std::current_exception();  // the other ranks come to the barrier
+    }
   } else {
     const auto& schedule = *kwargs_.schedule_option;  // without one everything is recorded
     get_logger("accelerate.profile")
@@ -106,6 +111,7 @@ Profile::~Profile() noexcept(false) {
                  std::to_string(step_num_) + " calls of step()");
   }
   group_.barrier("the end of profile");
+  if (failure) std::rethrow_exception(failure);
 }
 
 void Profile::step() {

@@ -69,7 +69,7 @@ void resolve_other_names(Sources& sources, const PretrainedModel& model, const f
       continue;
     }
     const auto [place, is_only] = sources.emplace(weight, source->second);
-    if (!is_only && !at::equal(place->second->read(), source->second->read())) {
+    if (!is_only && !at::equal(place->second->read(), source->second->read().to(place->second->type))) {
       fail(directory.string(), ": ", source->first, " and ", weight,
            " differ, but config.json says that they are one; ", "set its tie_word_embeddings to false to use both");
     }

@@ -64,9 +64,11 @@ std::shared_ptr<SeedableRandomSampler> PreparedCore::seedable_sampler() const {
   return std::dynamic_pointer_cast<SeedableRandomSampler>(loader_->batch_sampler()->sampler());
 }
 
+/// Of a resumed epoch the shuffle's only: what else it began with was drawn before its state was saved.
 void PreparedCore::synchronize_generators() const {
   if (!shards()) return;
   auto kinds = options_.rng_types;
+  if (place_->resumed) std::erase_if(kinds, [](const auto& kind) { return kind != "generator"; });
   at::Generator generator;
   if (auto sampler = random_sampler()) generator = sampler->generator();
   if (!generator.defined()) std::erase(kinds, "generator");
@@ -74,9 +76,8 @@ void PreparedCore::synchronize_generators() const {
 }
 
 EpochStart PreparedCore::begin() {
-  // What a resumed epoch begins with was drawn, and made the same on all ranks, before its state was saved.
+  synchronize_generators();
   const bool resumed = std::exchange(place_->resumed, false);
-  if (!resumed) synchronize_generators();
   loader_->set_epoch(place_->iteration);
   if (!resumed) loader_->draw_base_seed();
   EpochStart start;
@@ -184,6 +185,7 @@ LoaderState PreparedCore::state_dict() const {
 }
 
 void PreparedCore::load_state_dict(const LoaderState& state) {
+  check_state(state);
   *place_ = {.iteration = state.epoch,
              .batches_seen = state.batches_seen,
              .resumed = state.batches_seen > 0,

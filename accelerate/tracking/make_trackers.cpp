@@ -56,7 +56,7 @@ std::vector<LogWith> spelled_out(const std::vector<LogWith>& log_with) {
     }
     for (const char* each : {"jsonl", "csv", "tensorboard"}) list.emplace_back(each);
     if (environment_variable("MLFLOW_TRACKING_URI")) list.emplace_back("mlflow");
-    if (environment_variable("WANDB_MODE")) list.emplace_back("wandb");
+    if (environment_variable("WANDB_MODE") == "offline") list.emplace_back("wandb");
   }
   return list;
 }

@@ -70,6 +70,7 @@ TEST_CASE("what a killed process has left goes with the next file, and what a li
     pause();
     _exit(0);
   }
+  close(ready[1]);  // else a child that fails would be waited for
   char byte = 0;
   REQUIRE(read(ready[0], &byte, 1) == 1);
   write_file_atomically(home.path() / "model.safetensors", "new");

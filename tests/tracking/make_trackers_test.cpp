@@ -38,6 +38,8 @@ TEST_CASE("log_with takes names, objects, both, and all") {
   CHECK(names_of({"all"}) == Names{"jsonl", "csv", "tensorboard"});
   PatchEnvironment server{{"MLFLOW_TRACKING_URI", "http://127.0.0.1:1"}};
   CHECK(names_of({"all", "csv"}) == Names{"jsonl", "csv", "tensorboard", "mlflow"});
+  PatchEnvironment online{{"WANDB_MODE", "online"}};  // which is not for a program that did not ask for it
+  CHECK(names_of({"all"}) == Names{"jsonl", "csv", "tensorboard", "mlflow"});
   PatchEnvironment mode{{"WANDB_MODE", "offline"}};
   CHECK(names_of({"all"}) == Names{"jsonl", "csv", "tensorboard", "mlflow", "wandb"});
 }
