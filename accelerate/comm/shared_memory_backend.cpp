@@ -292,7 +292,14 @@ void SharedMemoryBackend::exchange_shares(const std::vector<std::span<std::byte>
 void SharedMemoryBackend::try_memory() {
   collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
     if (!peer_memory_) peer_memory_.emplace(channel);
-    const bool common = shm::make_common_memory(channel, shm::page_bytes(), {}) != nullptr;
+    bool common = false;
+    try {
+      common = shm::make_common_memory(channel, shm::page_bytes(), {}) != nullptr;
+    } catch (const shm::PeerError&) {
+      throw;
+    } catch (const Error&) {
+      // Some rank has no memory or descriptors left, as all ranks learn; none of them asked for this one.
+    }
     memory_reach_ = {.common = common, .direct = peer_memory_->reachable()};
   });
 }

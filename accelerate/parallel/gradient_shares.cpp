@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
 #include "accelerate/shared_memory/segment.h"
 
 namespace accelerate::parallel {
@@ -70,12 +71,29 @@ void GradientShares::receive(const NamedTensor& parameter, bool into_bucket) {
   auto& place = found->second;
   if (parameter.tensor.grad().is_same(place.view)) {
     fail("the gradient of '", parameter.name, "' was added to that of an earlier backward, of which a rank keeps its ",
-         "share only (zero_stage = 2); call optimizer.zero_grad() before, which drops it, or run all but the last ",
+         "share only (zero_stage = 2); call optimizer.zero_grad() before, with set_to_none as by default, or run all "
+         "but the last ",
          "backward of a step under accumulate() or no_sync()");
   }
   if (!into_bucket) return;
   shared_memory::commit_pages(bytes_of(place.view), place.view.nbytes());
   place.released = false;
+}
+
+void GradientShares::stop() {
+  stopped_ = true;
+  size_t num_dropped = 0;
+  for (auto& bucket : buckets_) {
+    for (auto& parameter : bucket.parameters) {
+      const auto& place = places_.at(parameter.unsafeGetTensorImpl());
+      if (!place.released || !parameter.grad().is_same(place.view)) continue;
+      parameter.mutable_grad().reset();
+      ++num_dropped;
+    }
+  }
+  if (num_dropped == 0) return;
+  get_logger("accelerate.parallel")
+      .info(std::to_string(num_dropped) + " gradients, of which this rank kept its share only, are dropped");
 }
 
 void GradientShares::release(size_t bucket) {

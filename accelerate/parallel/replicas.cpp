@@ -154,18 +154,22 @@ class Replicas::Impl {
   }
 
   void keep_shares(const KeptElements& kept) {
-    if (!reducer_ || shares_) return;
-    if (!*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No ||
+    if (!reducer_) return;
+    if (shares_) return shares_->go_on();
+    auto buckets = reducer_->dense_buckets();
+    const bool on_cpu =
+        std::all_of(buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.memory.is_cpu(); });
+    if (!on_cpu || !*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No ||
         !comm::ReductionWatch::possible(group_)) {
       fail(
-          "ranks cannot keep shares of their gradients: gradients have to live in the buckets, without a comm_hook, "
-          "and ",
-          "all ranks have to talk through the memory of one machine; use gradient_as_bucket_view = true and ",
+          "ranks cannot keep shares of their gradients: gradients have to live in the buckets, on the CPU and without ",
+          "a comm_hook, and all ranks have to talk through the memory of one machine; use gradient_as_bucket_view = "
+          "true and ",
           "ACCELERATE_COMM=shm, or keep all gradients (zero_stage = 1)");
     }
     // Others would be made while the memory of these is still in use.
     reducer_->keep_buckets();
-    shares_.emplace(group_, reducer_->dense_buckets(), kept);
+    shares_.emplace(group_, std::move(buckets), kept);
   }
 
   void keep_whole_gradients() {

@@ -66,9 +66,14 @@ void Segment::release(size_t offset, size_t bytes) {
 }
 
 void Segment::make_private() {
-  const void* address =
-      mmap(data_, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, descriptor_.get(), /*offset=*/0);
+  // Elsewhere first: where there is not enough memory, the old mapping stays.
+  void* address = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor_.get(), /*offset=*/0);
   if (address == MAP_FAILED) fail("shared memory of ", capacity_, " bytes cannot be kept: ", std::strerror(errno));
+  if (mremap(address, capacity_, capacity_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) == MAP_FAILED) {
+    const int error = errno;
+    munmap(address, capacity_);
+    fail("shared memory of ", capacity_, " bytes cannot be kept: ", std::strerror(error));
+  }
 }
 
 size_t page_bytes() {

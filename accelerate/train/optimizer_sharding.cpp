@@ -48,6 +48,10 @@ void for_each_sharded_state(const OptimizerSharding& sharding, torch::optim::Opt
 
 }  // namespace
 
+OptimizerSharding::~OptimizerSharding() {
+  for (const auto& replicas : replicas_) replicas->keep_whole_gradients();
+}
+
 void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer) {
   if (ended_ || std::find(replicas_.begin(), replicas_.end(), replicas) != replicas_.end()) return;
   replicas_.push_back(replicas);
@@ -119,8 +123,8 @@ bool OptimizerSharding::gradients_are_local() const {
 void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
   for_each_sharded_state(*this, optimizer,
                          [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
-  common_.make_private();
   for (const auto& replicas : replicas_) replicas->keep_whole_gradients();
+  common_.make_private();
   replicas_.clear();
   ended_ = true;
 }

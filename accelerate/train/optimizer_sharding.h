@@ -25,6 +25,11 @@ namespace accelerate::train {
 /// dimension. The state of other parameters is whole and each rank's own.
 class OptimizerSharding {
  public:
+  OptimizerSharding() = default;
+  OptimizerSharding(const OptimizerSharding&) = delete;
+  OptimizerSharding& operator=(const OptimizerSharding&) = delete;
+  ~OptimizerSharding();
+
   /// Shards the parameters that `replicas` keeps the same on its ranks: those of some size, since for small ones it
   /// costs less to step them on every rank. State that `optimizer` already has is cut, or waits for take_in(). Does
   /// nothing after end().
@@ -78,8 +83,8 @@ class OptimizerSharding {
   bool ended_ = false;
 };
 
-/// Whether ranks may share the step of `optimizer` without being asked: a program does not notice, since the state is
-/// whole on every rank, and it pays, since each rank writes what it has stepped straight to the others and there is
+/// Whether ranks may share the step of `optimizer` without being asked: who reads the state does not notice, since it
+/// is whole on every rank, and it pays, since each rank writes what it has stepped straight to the others and there is
 /// enough of it. For Adam and AdamW. Not collective once memory_reach() of the ranks is known.
 bool sharing_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 

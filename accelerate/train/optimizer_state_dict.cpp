@@ -124,7 +124,8 @@ struct Filling {
   bool is_common() const { return sharding && sharding->keeps_whole(parameter); }
 };
 
-/// Makes room for tensors that all ranks see. Each of these ranks then writes the same values to them.
+/// Makes room for tensors that all ranks see. Each of these ranks then writes the same values to them; not before all
+/// have come, since until then another one may still read what was there.
 void take_in_common(const std::vector<Filling>& fillings) {
   std::vector<StateTensor> common;
   OptimizerSharding* sharding = nullptr;  // one, since they are of one optimizer
@@ -133,7 +134,9 @@ void take_in_common(const std::vector<Filling>& fillings) {
     common.push_back({filling.parameter, filling.tensor});
     sharding = filling.sharding;
   }
-  if (sharding) sharding->take_in(common);
+  if (!sharding) return;
+  sharding->take_in(common);
+  sharding->group().barrier("loading the state of an optimizer, which ranks share unless zero_stage is 0");
 }
 
 /// Those that are cut one by one, so that only one of them is whole at a time.
