@@ -1,5 +1,5 @@
-"""Writes a topic's reference again from the real packages and compares it with the committed one: exactly, or, where the
-reference says "tolerance", with floats as close as that.
+"""Writes a topic's reference again from the real packages and compares it with the committed one: exactly, or, where an
+object says "tolerance", with all floats inside of it as close as that.
 
 Usage: check_reference.py TOPIC_FOLDER OUTPUT.json
 """
@@ -11,9 +11,10 @@ import subprocess
 import sys
 
 
-def first_difference(old, new, tolerance, path="reference"):
+def first_difference(old, new, tolerance=0, path="reference"):
     """Says where two values differ first, or nothing if they are equal."""
     if isinstance(old, dict) and isinstance(new, dict):
+        tolerance = old.get("tolerance", tolerance)
         if old.keys() != new.keys():
             return f"{path}: the keys {sorted(old.keys() ^ new.keys())} are on one side only"
         pairs = [(f"{path}[{key!r}]", old[key], new[key]) for key in old]
@@ -36,8 +37,7 @@ def main():
     os.makedirs(os.path.dirname(output), exist_ok=True)
     subprocess.run([sys.executable, os.path.join(topic, "make_reference.py"), output], check=True)
     with open(os.path.join(topic, "reference.json")) as committed, open(output) as written:
-        old = json.load(committed)
-        difference = first_difference(old, json.load(written), old.get("tolerance", 0) if isinstance(old, dict) else 0)
+        difference = first_difference(json.load(committed), json.load(written))
     if difference:
         sys.exit(f"{topic}: upstream no longer gives the committed reference\n{difference}")
 

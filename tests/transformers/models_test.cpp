@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "accelerate/precision/autocast.h"
@@ -60,6 +61,15 @@ void check_evaluation(Model& model, const Results& results) {
   }
 }
 
+/// But for some roundings. DeBERTa's layers have inputs that the model uses elsewhere too, the embeddings and the table
+/// of distances, whose gradients a recomputed layer adds up by itself first: in another order than the plain graph.
+bool nearly_same(const at::Tensor& losses, const at::Tensor& expected) {
+  const float rounding = expected.scalar_type() == at::kFloat ? std::numeric_limits<float>::epsilon()
+                                                              : float{std::numeric_limits<at::BFloat16>::epsilon()};
+  return losses.scalar_type() == expected.scalar_type() &&
+         torch::allclose(losses, expected, /*rtol=*/8 * rounding, /*atol=*/0);
+}
+
 template <class Model>
 std::vector<at::Tensor> train(Model& model, const Results& results) {
   model->train();
@@ -104,7 +114,10 @@ void check_case(const fs::path& directory) {
 
   auto recomputing = load<Auto>(directory, report);
   recomputing->gradient_checkpointing_enable();
-  CHECK_MESSAGE(same_bits(torch::stack(train(recomputing, results)), results.tensors.at("training_losses")),
+  auto losses = torch::stack(train(recomputing, results));
+  const auto& expected = results.tensors.at("training_losses");
+  const bool same_order = !name.starts_with("deberta");
+  CHECK_MESSAGE((same_order ? same_bits(losses, expected) : nearly_same(losses, expected)),
                 "with gradient checkpointing");
 }
 
