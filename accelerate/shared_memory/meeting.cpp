@@ -27,6 +27,22 @@ std::string random_name() {
 uint64_t mark_of(int rank) { return 0x61636365'6c657200 + static_cast<uint64_t>(rank); }
 uint64_t& mark_in(const Segment& segment) { return *reinterpret_cast<uint64_t*>(segment.data()); }
 
+/// A rank has no memory itself. It says more than those who then miss the rank.
+class NoMemory : public Error {
+ public:
+  using Error::Error;
+};
+
+std::shared_ptr<Segment> make_memory(size_t capacity, size_t committed) {
+  try {
+    auto memory = std::make_shared<Segment>(capacity);
+    memory->commit(0, committed);
+    return memory;
+  } catch (const Error& error) {
+    throw NoMemory(error.what());
+  }
+}
+
 /// The exchange inside one machine. Its ranks are counted by their place among `ranks`.
 class Exchange {
  public:
@@ -40,10 +56,8 @@ class Exchange {
 
   /// The first rank collects everybody's descriptors and hands them to everybody.
   Meeting as_host(const Descriptor& listener) {
-    auto own = std::make_shared<Segment>(options_.heap_bytes);
-    prepare(*own);
-    auto control = std::make_shared<Segment>(options_.control_bytes);
-    control->commit(0, options_.control_bytes);
+    auto own = make_heap();
+    auto control = make_memory(options_.control_bytes, options_.control_bytes);
 
     std::vector<Descriptor> sockets(size_);
     std::vector<Parcel> parcels(size_);
@@ -76,8 +90,7 @@ class Exchange {
   }
 
   Meeting as_guest(const std::string& address) {
-    auto own = std::make_shared<Segment>(options_.heap_bytes);
-    prepare(*own);
+    auto own = make_heap();
     auto socket = connect_to(address);
     send_descriptors(socket, number_, {own->descriptor().get(), own_process_descriptor().get()});
 
@@ -99,9 +112,10 @@ class Exchange {
   }
 
  private:
-  void prepare(Segment& own) const {
-    own.commit(0, options_.stage_bytes);
-    mark_in(own) = mark_of(number_);
+  std::shared_ptr<Segment> make_heap() const {
+    auto own = make_memory(options_.heap_bytes, options_.stage_bytes);
+    mark_in(*own) = mark_of(number_);
+    return own;
   }
 
   void add(Meeting& meeting, Parcel parcel, int number) const {
@@ -151,18 +165,22 @@ Meeting exchange(const NoticeBoard& board, const std::vector<int>& ranks, int nu
   return Exchange(board, ranks, number, options).as_host(listener);
 }
 
-/// Rank 0 hears how it went for everybody; all learn the first thing that went wrong, or nothing.
+/// What went wrong, or nothing. Those who were first say why; that a host has waited for them in vain says less.
+std::string find_reason(const NoticeBoard& board, int size) {
+  std::string cause, consequence;
+  for (int rank = 0; rank < size; ++rank) {
+    auto outcome = board.read(key("outcome", rank));
+    if (outcome.empty()) continue;
+    auto& reason = board.has(key("cause", rank)) ? cause : consequence;
+    reason = "rank " + std::to_string(rank) + ": " + outcome;
+  }
+  return cause.empty() ? consequence : cause;
+}
+
+/// Rank 0 hears how it went for everybody; all learn the same.
 std::string agree(const NoticeBoard& board, int rank, int size, const std::string& mine) {
   board.post(key("outcome", rank), mine);
-  if (rank == 0) {
-    std::string verdict;
-    // Those who were first say why; that a host has waited for them in vain says less.
-    for (int other = size - 1; other >= 0 && verdict.empty(); --other) {
-      auto outcome = board.read(key("outcome", other));
-      if (!outcome.empty()) verdict = "rank " + std::to_string(other) + ": " + outcome;
-    }
-    board.post("verdict", verdict);
-  }
+  if (rank == 0) board.post("verdict", find_reason(board, size));
   return board.read("verdict");
 }
 
@@ -176,6 +194,9 @@ Meeting meet(const NoticeBoard& board, const Machines& machines, int rank, const
   std::string problem;
   try {
     meeting = exchange(board, machines[place.machine], place.number, options);
+  } catch (const NoMemory& error) {
+    problem = error.what();
+    board.post(key("cause", rank), problem);
   } catch (const std::exception& error) {
     problem = error.what();
   }

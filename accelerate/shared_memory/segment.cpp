@@ -1,6 +1,7 @@
 #include "accelerate/shared_memory/segment.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -13,11 +14,29 @@
 
 namespace accelerate::shared_memory {
 
+namespace {
+
+/// Returns 0 or why it cannot be. Beyond the limit for files (ulimit -f) the kernel also sends a signal, which would end
+/// the process.
+int set_size(int fd, size_t bytes) {
+  sigset_t too_large{}, before{};
+  sigemptyset(&too_large);
+  sigaddset(&too_large, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &too_large, &before);
+  const int error = ftruncate(fd, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  const timespec at_once{};
+  if (error == EFBIG) sigtimedwait(&too_large, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error;
+}
+
+}  // namespace
+
 Segment::Segment(size_t capacity)
     : descriptor_(memfd_create("accelerate", MFD_CLOEXEC | MFD_ALLOW_SEALING)), capacity_(capacity) {
   if (!descriptor_) fail("shared memory cannot be created: memfd_create: ", std::strerror(errno));
-  if (ftruncate(descriptor_.get(), static_cast<off_t>(capacity)) != 0) {
-    fail("shared memory of ", capacity, " bytes cannot be created: ", std::strerror(errno));
+  if (const int error = set_size(descriptor_.get(), capacity)) {
+    fail("shared memory of ", capacity, " bytes cannot be created: ", std::strerror(error));
   }
   // A segment that got shorter would kill those who read beyond its end.
   fcntl(descriptor_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);

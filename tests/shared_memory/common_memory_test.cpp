@@ -13,6 +13,7 @@
 #include "tests/shared_memory/forked_ranks.h"
 #include "tests/shared_memory/thread_ranks.h"
 #include "tests/support/forbid_call.h"
+#include "tests/support/limit_resource.h"
 
 using namespace accelerate;
 using namespace accelerate::shared_memory;
@@ -102,6 +103,30 @@ TEST_CASE("common memory that one rank cannot have is an error on all of them, w
     CHECK_THROWS_WITH_AS(make_common_memory(channel, kBytes, {own}), doctest::Contains(reason), Error);
     CHECK(make_common_memory(channel, kBytes, {range_of(channel.rank(), 3)}));  // the group goes on
   });
+}
+
+TEST_CASE("common memory that the kernel refuses one rank is an error on all of them, whether it makes or maps it") {
+  constexpr size_t kLarge = size_t{1} << 30;
+  for (int poor : {0, 2}) {
+    tests::ForkedRanks ranks(3, [&](int rank, const NoticeBoard& board) {
+      constexpr auto kLimit = std::chrono::seconds(20);
+      LocalGroup group(meet(board, {{0, 1, 2}}, rank, LocalGroup::meeting_options(3, kLimit)), kLimit);
+      if (rank == poor) tests::limit_resource(RLIMIT_AS, tests::used_addresses() + kLarge / 2);
+      try {
+        make_common_memory(group.channel(), kLarge, {});
+      } catch (const Error& error) {
+        board.post("error/" + std::to_string(rank), error.what());
+      }
+      if (!make_common_memory(group.channel(), kBytes, {range_of(rank, 3)})) fail("the group does not go on");
+    });
+    for (int rank = 0; rank < 3; ++rank) {
+      CHECK(ranks.outcome(rank) == "returned");
+      const auto error = ranks.board().read("error/" + std::to_string(rank));
+      const auto reason = rank == poor ? "cannot be mapped: Cannot allocate memory"
+                                       : "rank " + std::to_string(poor) + " has none for its part";
+      CHECK_MESSAGE(error.find(reason) != std::string::npos, error);
+    }
+  }
 }
 
 TEST_CASE("no rank has common memory where one may not open it") {

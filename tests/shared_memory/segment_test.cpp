@@ -8,6 +8,9 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/shared_memory/heap.h"
+#include "tests/shared_memory/forked_ranks.h"
+#include "tests/shared_memory/memory_without_pages.h"
+#include "tests/support/limit_resource.h"
 
 using namespace accelerate;
 using namespace accelerate::shared_memory;
@@ -44,6 +47,24 @@ TEST_CASE("memory that cannot be had is an error that says how much was needed, 
   Segment segment(page_bytes());
   auto message = "need " + std::to_string(2 * page_bytes()) + " more bytes of shared memory";
   CHECK_THROWS_WITH_AS(segment.commit(0, 2 * page_bytes()), doctest::Contains(message.c_str()), Error);
+}
+
+TEST_CASE("pages that the kernel does not have are an error when they are asked for, not a signal when they are used") {
+  const auto descriptor = tests::memory_without_pages();
+  Segment segment(Descriptor(dup(descriptor.get())));
+  CHECK_THROWS_WITH_AS(segment.commit(0, segment.capacity()), doctest::Contains("No space left on device"), Error);
+  CHECK_THROWS_WITH_AS(commit_pages(segment.data(), segment.capacity()), doctest::Contains("Cannot allocate memory"),
+                       Error);
+}
+
+TEST_CASE("a limit for the size of files that is lower than a segment is an error, not a signal") {
+  tests::ForkedRanks process(1, [](int, const NoticeBoard&) {
+    tests::limit_resource(RLIMIT_FSIZE, page_bytes());
+    Segment fits(page_bytes());
+    Segment does_not_fit(2 * page_bytes());
+  });
+  const auto message = "shared memory of " + std::to_string(2 * page_bytes()) + " bytes cannot be created: File too large";
+  CHECK(process.outcome(0) == message);
 }
 
 TEST_CASE("what is not a segment is not mapped") {
