@@ -25,8 +25,9 @@
 
 namespace accelerate::tests {
 
-/// A notice board of files in `directory`.
-inline shared_memory::NoticeBoard file_board(const std::filesystem::path& directory) {
+/// A notice board of files in `directory`. Whoever reads waits for `limit`.
+inline shared_memory::NoticeBoard file_board(const std::filesystem::path& directory,
+                                             std::chrono::milliseconds limit = std::chrono::seconds(20)) {
   auto path = [directory](std::string key) {
     std::replace(key.begin(), key.end(), '/', '_');
     return directory / key;
@@ -38,8 +39,8 @@ inline shared_memory::NoticeBoard file_board(const std::filesystem::path& direct
     std::ofstream(draft) << text;
     std::filesystem::rename(draft, path(key));
   };
-  auto read = [path, has](const std::string& key) {
-    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  auto read = [path, has, limit](const std::string& key) {
+    auto deadline = std::chrono::steady_clock::now() + limit;
     while (!has(key)) {
       if (std::chrono::steady_clock::now() > deadline) fail("nobody posted ", key);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -68,7 +69,9 @@ class ForkedRanks {
  public:
   using Body = std::function<void(int rank, const shared_memory::NoticeBoard& board)>;
 
-  ForkedRanks(int size, const Body& body) : board_(file_board(directory_.path())), pids_(size) {
+  /// `limit` is how long ranks wait for each other's notes.
+  ForkedRanks(int size, const Body& body, std::chrono::milliseconds limit = std::chrono::seconds(20))
+      : board_(file_board(directory_.path(), limit)), pids_(size) {
     std::fflush(nullptr);  // what is in the buffers is to be written once
     for (int rank = 0; rank < size; ++rank) {
       pids_[rank] = fork();
