@@ -124,6 +124,7 @@ class DataLoader {
    public:
     explicit PlainEpoch(Stream<BatchT> batches) : batches_(std::move(batches)) {}
     BatchT* next() override {
+      batch_.reset();  // so that the next one can have its memory
       batch_ = batches_();
       return batch_ ? &*batch_ : nullptr;
     }
