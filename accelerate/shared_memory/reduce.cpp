@@ -20,8 +20,8 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-constexpr size_t kBlock = 1024;  // elements whose sum stays in the first cache
-constexpr size_t kLanes = 16;    // squares that are added up side by side
+constexpr size_t kBlock = 64;  // elements that are added up at a time: few, so that all sources are read side by side
+constexpr size_t kLanes = 16;  // squares that are added up side by side
 
 template <class T>
 constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -105,28 +105,56 @@ struct Operands {
   double* squares = nullptr;  // kLanes sums to which those of the results are added
 };
 
+/// The results of the `length` elements from `begin` on. Of a constant length the loops are straight vector code.
 template <class T, Reduction reduction, bool with_squares>
-ACCELERATE_INLINE void reduce_blocks(const Operands& operands) {
+ACCELERATE_INLINE void reduce_block(const Operands& operands, size_t begin, size_t length) {
   using S = SumOf<T>;
   S sums[kBlock];
-  for (size_t begin = 0; begin < operands.count; begin += kBlock) {
-    size_t length = operands.count - begin < kBlock ? operands.count - begin : kBlock;
-    const T* first = reinterpret_cast<const T*>(operands.sources[0]) + begin;
-    for (size_t i = 0; i < length; ++i) sums[i] = load(first[i]);
-    for (size_t rank = 1; rank < operands.sources.size(); ++rank) {
-      const T* source = reinterpret_cast<const T*>(operands.sources[rank]) + begin;
-      for (size_t i = 0; i < length; ++i) sums[i] = combine<reduction, S>(sums[i], load(source[i]));
-    }
-    if constexpr (reduction == Reduction::Average) {
-      S size = static_cast<S>(operands.sources.size());
-      for (size_t i = 0; i < length; ++i) sums[i] = sums[i] / size;
-    }
-    for (auto* target_bytes : operands.targets) {
-      T* target = reinterpret_cast<T*>(target_bytes) + begin;
-      for (size_t i = 0; i < length; ++i) store<T>(sums[i], target[i]);
-    }
-    if constexpr (with_squares) add_squares(sums, length, operands.squares);
+  const T* first = reinterpret_cast<const T*>(operands.sources[0]) + begin;
+  for (size_t i = 0; i < length; ++i) sums[i] = load(first[i]);
+  for (size_t rank = 1; rank < operands.sources.size(); ++rank) {
+    const T* source = reinterpret_cast<const T*>(operands.sources[rank]) + begin;
+    for (size_t i = 0; i < length; ++i) sums[i] = combine<reduction, S>(sums[i], load(source[i]));
   }
+  if constexpr (reduction == Reduction::Average) {
+    S size = static_cast<S>(operands.sources.size());
+    for (size_t i = 0; i < length; ++i) sums[i] = sums[i] / size;
+  }
+  for (auto* target_bytes : operands.targets) {
+    T* target = reinterpret_cast<T*>(target_bytes) + begin;
+    for (size_t i = 0; i < length; ++i) store<T>(sums[i], target[i]);
+  }
+  if constexpr (with_squares) add_squares(sums, length, operands.squares);
+}
+
+/// Two ranks in place, which is most jobs: each value is read once and written once, without a stop in between.
+template <class T, Reduction reduction>
+ACCELERATE_INLINE void reduce_pair(const Operands& operands) {
+  using S = SumOf<T>;
+  T* left = reinterpret_cast<T*>(operands.targets[0]);
+  T* right = reinterpret_cast<T*>(operands.targets[1]);
+#pragma GCC ivdep
+  for (size_t i = 0; i < operands.count; ++i) {
+    S sum = combine<reduction, S>(load(left[i]), load(right[i]));
+    if constexpr (reduction == Reduction::Average) sum = sum / static_cast<S>(2);
+    store<T>(sum, left[i]);
+    store<T>(sum, right[i]);
+  }
+}
+
+template <class T, Reduction reduction, bool with_squares>
+ACCELERATE_INLINE void reduce_blocks(const Operands& operands) {
+  if constexpr (!with_squares) {
+    if (operands.sources.size() == 2 && operands.targets.size() == 2 && operands.sources[0] == operands.targets[0] &&
+        operands.sources[1] == operands.targets[1]) {
+      return reduce_pair<T, reduction>(operands);
+    }
+  }
+  size_t begin = 0;
+  for (; begin + kBlock <= operands.count; begin += kBlock) {
+    reduce_block<T, reduction, with_squares>(operands, begin, kBlock);
+  }
+  if (begin < operands.count) reduce_block<T, reduction, with_squares>(operands, begin, operands.count - begin);
 }
 
 template <class T, Reduction reduction, bool with_squares>

@@ -50,9 +50,9 @@ double combine(Reduction reduction, double a, double b) {
 }
 
 /// Compares with the same reduction in double precision, up to the rounding of T. Small integers, so that nothing but
-/// the average and floating products has to be rounded.
+/// the average and floating products has to be rounded. Results go to all arrays, or to the first and to another one.
 template <class T>
-void check_reduction(DataType type, Reduction reduction, int ranks, size_t count, double tolerance) {
+void check_reduction(DataType type, Reduction reduction, int ranks, size_t count, double tolerance, bool in_place) {
   std::mt19937 random(static_cast<unsigned>(count * 31 + ranks));
   std::vector<std::vector<T>> arrays(ranks, std::vector<T>(count));
   for (auto& array : arrays) {
@@ -66,15 +66,17 @@ void check_reduction(DataType type, Reduction reduction, int ranks, size_t count
   }
   std::vector<const std::byte*> sources;
   for (auto& array : arrays) sources.push_back(reinterpret_cast<const std::byte*>(array.data()));
-  // To the first array itself and to another one.
-  std::vector<T> second(count);
-  std::vector<std::byte*> targets{reinterpret_cast<std::byte*>(arrays[0].data()),
-                                  reinterpret_cast<std::byte*>(second.data())};
-  reduce(type, reduction, sources, targets, count);
+  std::vector<T> another(count);
+  std::vector<T*> targets{arrays[0].data()};
+  if (!in_place) targets.push_back(another.data());
+  for (int rank = 1; in_place && rank < ranks; ++rank) targets.push_back(arrays[rank].data());
+  std::vector<std::byte*> target_bytes;
+  for (auto* target : targets) target_bytes.push_back(reinterpret_cast<std::byte*>(target));
+  reduce(type, reduction, sources, target_bytes, count);
   size_t wrong = 0;
   for (size_t i = 0; i < count; ++i) {
     wrong += std::abs(to_double(arrays[0][i]) - expected[i]) > tolerance * std::abs(expected[i]);
-    wrong += std::memcmp(&arrays[0][i], &second[i], sizeof(T)) != 0;
+    for (const auto* target : targets) wrong += std::memcmp(&arrays[0][i], &target[i], sizeof(T)) != 0;
   }
   CHECK_MESSAGE(wrong == 0, name_of(type), " ", name_of(reduction), " of ", ranks, " x ", count);
 }
@@ -84,8 +86,9 @@ void check_type(DataType type, double tolerance = 0) {
   for (auto reduction : {Reduction::Sum, Reduction::Product, Reduction::Min, Reduction::Max, Reduction::Average}) {
     if (!can_reduce(type, reduction)) continue;
     for (int ranks : {1, 2, 3, 6}) {
-      for (size_t count : {0, 1, 5, 1023, 1024, 1025, 3000}) {
-        check_reduction<T>(type, reduction, ranks, count, tolerance);
+      for (size_t count : {0, 1, 5, 63, 64, 65, 1025, 3000}) {
+        check_reduction<T>(type, reduction, ranks, count, tolerance, /*in_place=*/false);
+        check_reduction<T>(type, reduction, ranks, count, tolerance, /*in_place=*/true);
       }
     }
   }
