@@ -1,0 +1,110 @@
+#include "accelerate/tensors/random_masks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include <ATen/Context.h>
+#include <ATen/Dispatch.h>
+#include <ATen/ops/bernoulli_native.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <torch/library.h>
+
+#include "accelerate/base/mersenne_twister.h"
+#include "accelerate/base/vectorized.h"
+
+namespace accelerate::tensors {
+
+namespace {
+
+constexpr size_t kChunk = 2048;                            // elements whose numbers stay in the first cache
+constexpr uint64_t kRandomBits = (uint64_t{1} << 53) - 1;  // of a number: as many as a double holds
+constexpr int kStateWords = static_cast<int>(MersenneTwister::kStateWords);
+
+/// torch counts the words that are left, and one more.
+MersenneTwister::State state_of(const at::mt19937_data_pod& data) {
+  return {.words = data.state_, .used = data.left_ == 1 ? MersenneTwister::kStateWords : data.next_};
+}
+
+void put_back(const MersenneTwister::State& state, at::mt19937_data_pod& data) {
+  data.state_ = state.words;
+  data.next_ = static_cast<uint32_t>(state.used);
+  data.left_ = kStateWords + 1 - static_cast<int>(state.used);
+}
+
+/// Two words are a number, of which the first has the upper bits. One that is less than `limit` gives 1.
+template <class T>
+ACCELERATE_VECTORIZED void choose(const uint64_t* pairs, size_t count, uint64_t limit, T one, T* chosen) {
+  for (size_t i = 0; i < count; ++i) chosen[i] = (std::rotl(pairs[i], 32) & kRandomBits) < limit ? one : T{};
+}
+
+template <class T>
+void fill(T* mask, size_t count, uint64_t limit, MersenneTwister& numbers) {
+  static_assert(std::endian::native == std::endian::little);
+  alignas(64) uint64_t pairs[kChunk];
+  for (size_t begin = 0; begin < count; begin += kChunk) {
+    const size_t length = std::min(kChunk, count - begin);
+    numbers.draw(reinterpret_cast<uint32_t*>(pairs), 2 * length);
+    choose(pairs, length, limit, static_cast<T>(1), mask + begin);
+  }
+}
+
+bool is_plain(const at::Tensor& mask) {
+  return mask.layout() == at::kStrided && mask.is_contiguous() && !mask.is_neg() &&
+         (mask.scalar_type() == at::kFloat || mask.scalar_type() == at::kDouble);
+}
+
+/// Whether libtorch draws with its plain kernel here. On some processors it has MKL do it, which has other numbers.
+bool libtorch_is_plain() {
+  auto theirs = at::make_generator<at::CPUGeneratorImpl>(1), ours = theirs.clone();
+  auto expected = at::empty({1000}), mask = at::empty({1000});
+  at::native::bernoulli_(expected, 0.9, theirs);
+  fill_mask(mask, 0.9, *ours.get<at::CPUGeneratorImpl>());
+  return at::equal(mask, expected) && at::equal(ours.get_state(), theirs.get_state());
+}
+
+at::Tensor& bernoulli(at::Tensor& mask, double probability, std::optional<at::Generator> generator) {
+  static const bool alike = libtorch_is_plain();
+  // Also where the probability is none: libtorch says so.
+  if (!alike || !is_plain(mask) || !(probability >= 0 && probability <= 1)) {
+    return at::native::bernoulli_(mask, probability, std::move(generator));
+  }
+  fill_mask(mask, probability,
+            *at::get_generator_or_default<at::CPUGeneratorImpl>(generator, at::detail::getDefaultCPUGenerator()));
+  return mask;
+}
+
+/// libtorch warns about an operator that gets another kernel. This one is meant to.
+struct Silence : c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
+[[maybe_unused]] const auto* replaced_kernel = [] {
+  Silence silence;
+  c10::WarningUtils::WarningHandlerGuard guard(&silence);
+  auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
+  library->impl("bernoulli_.float", bernoulli);
+  return library;  // never destroyed: threads may outlive static variables
+}();
+
+}  // namespace
+
+void fill_mask(const at::Tensor& mask, double probability, at::CPUGeneratorImpl& generator) {
+  if (mask.numel() == 0) return;
+  std::lock_guard lock(generator.mutex_);
+  auto engine = generator.engine();
+  auto data = engine.data();
+  MersenneTwister numbers(state_of(data));
+  const auto limit = static_cast<uint64_t>(std::ceil(std::ldexp(probability, 53)));
+  const auto count = static_cast<size_t>(mask.numel());
+  AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "fill_mask",
+                             [&] { fill(mask.mutable_data_ptr<scalar_t>(), count, limit, numbers); });
+  put_back(numbers.state(), data);
+  engine.set_data(data);
+  generator.set_engine(engine);
+}
+
+}  // namespace accelerate::tensors
