@@ -163,7 +163,9 @@ std::shared_ptr<train::PreparedModel> Accelerator::keep(const std::shared_ptr<tr
   models_in_use_.push_back(model);
   // Here, where all ranks come, so that optimizers may be prepared on one of them.
   if (zero_stage_ != 0 && model->replicas()) comm::memory_reach(model->replicas()->group());
-  shard_optimizers();
+  for (const auto& optimizer : *optimizers_) {
+    if (optimizer.is_there()) shard(optimizer);
+  }
   return model;
 }
 
@@ -181,38 +183,58 @@ Optimizer Accelerator::register_optimizer(torch::optim::Optimizer& optimizer) {
 
 Optimizer Accelerator::register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer) {
   if (!optimizer) fail("prepare: the optimizer is empty; construct it before preparing it");
-  if (const auto* known = find_optimizer(*optimizer)) return *known;
+  if (const auto* known = find_optimizer(*optimizer)) return keep(*known);
   return keep(Optimizer(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers}));
 }
 
 Optimizer Accelerator::keep(const Optimizer& optimizer) {
-  if (const auto* known = find_optimizer(*optimizer)) return *known;
-  optimizers_->push_back(optimizer);
-  shard_optimizers();
-  return optimizer;
+  const auto* known = find_optimizer(*optimizer);
+  if (!known) known = &add(optimizer);
+  shard(*known);
+  return *known;
+}
+
+/// In the place of one that had the same address, which has ended.
+const Optimizer& Accelerator::add(const Optimizer& optimizer) {
+  const auto same_address = [&](const Optimizer& other) { return &*other == &*optimizer; };
+  std::erase_if(optimizers_in_use_, [&](const auto& other) {
+    const auto held = other.lock();
+    return !held || same_address(*held);
+  });
+  optimizers_in_use_.emplace_back(optimizer);
+  const auto place = std::find_if(optimizers_->begin(), optimizers_->end(), same_address);
+  if (place == optimizers_->end()) return optimizers_->emplace_back(optimizer);
+  return *place = optimizer;
 }
 
 const Optimizer* Accelerator::find_optimizer(const torch::optim::Optimizer& optimizer) const {
   for (const auto& known : *optimizers_) {
-    if (&*known == &optimizer) return &known;
+    if (&*known == &optimizer && known.is_there()) return &known;
   }
   return nullptr;
 }
 
-/// After each model and optimizer, since either may be prepared first.
-void Accelerator::shard_optimizers() const {
-  if (zero_stage_ == 0 || num_processes() == 1) return;
-  for (const auto& optimizer : *optimizers_) {
-    for (const auto& model : models_) {
-      const auto& replicas = model->replicas();
-      if (!replicas || (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas))) continue;
-      if (optimizer.shard(replicas) || !zero_stage_) continue;
-      fail("zero_stage is ", *zero_stage_,
-           ", but this optimizer has no step that ranks can share; AdamW, Adam and SGD ",
-           "have one, with fused_optimizers = true");
-    }
-    if (zero_stage_ == 2 && optimizer.sharding()) optimizer.sharding()->share_gradients();
+std::vector<Optimizer> Accelerator::optimizers_in_use() const {
+  std::vector<Optimizer> optimizers;
+  for (const auto& weak : optimizers_in_use_) {
+    if (auto optimizer = weak.lock()) optimizers.push_back(std::move(*optimizer));
   }
+  return optimizers;
+}
+
+/// Lets ranks share the step of `optimizer` of those models that it steps. After each model and optimizer, since either
+/// may be prepared first.
+void Accelerator::shard(const Optimizer& optimizer) const {
+  if (zero_stage_ == 0 || num_processes() == 1) return;
+  for (const auto& model : models_in_use()) {
+    const auto& replicas = model->replicas();
+    if (!replicas || !train::steps_any_of(*optimizer, *replicas)) continue;
+    if (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas)) continue;
+    if (optimizer.shard(replicas) || !zero_stage_) continue;
+    fail("zero_stage is ", *zero_stage_, ", but this optimizer has no step that ranks can share; AdamW, Adam and SGD ",
+         "have one, with fused_optimizers = true");
+  }
+  if (zero_stage_ == 2) optimizer.share_gradients();
 }
 
 Scheduler Accelerator::keep(const Scheduler& scheduler) {
@@ -291,7 +313,7 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
   // Nobody has the whole of gradients that are shared.
   if (!options_.shared_clipping && zero_stage_ < 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
   train::ClippingRanks ranks{.shardings = shardings_in_step()};
-  for (const auto& model : models_) {
+  for (const auto& model : models_in_use()) {
     // What comes out of reductions is scaled still, where there is a scaler.
     if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
   }
@@ -306,7 +328,7 @@ void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, do
 /// Those of optimizers whose gradients are the same on all ranks.
 Accelerator::Shardings Accelerator::shardings_in_step() const {
   Shardings shardings;
-  for (const auto& optimizer : *optimizers_) {
+  for (const auto& optimizer : optimizers_in_use()) {
     const auto* sharding = optimizer.sharding();
     if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
   }
@@ -316,13 +338,13 @@ Accelerator::Shardings Accelerator::shardings_in_step() const {
 /// Those of the optimizers that step one of `parameters`.
 void Accelerator::unscale_gradients_of(const std::vector<at::Tensor>& parameters) {
   if (!scaler_) return;
-  for (const auto& optimizer : *optimizers_) {
+  for (const auto& optimizer : optimizers_in_use()) {
     if (shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
   }
 }
 
 void Accelerator::unscale_gradients() {
-  for (const auto& optimizer : *optimizers_) unscale_gradients(optimizer);
+  for (const auto& optimizer : optimizers_in_use()) unscale_gradients(optimizer);
 }
 
 void Accelerator::unscale_gradients(const Optimizer& optimizer) {
@@ -464,7 +486,11 @@ void Accelerator::free_memory() {
 void Accelerator::end_training() {
   trackers_.finish();
   checkpointer_->wait();
-  for (const auto& optimizer : *optimizers_) optimizer.unshard();
+  // Nobody steps on gradients any more, so that shares of them, which go away, need no warning.
+  for (const auto& model : models_in_use()) {
+    if (model->replicas()) model->replicas()->keep_whole_gradients();
+  }
+  for (const auto& optimizer : optimizers_in_use()) optimizer.unshard();
   wait_for_everyone();
   free_memory();
   PartialState::reset();

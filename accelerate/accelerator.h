@@ -133,11 +133,11 @@ class Accelerator : public comm::PartialState {
   }
   template <class... M>
   UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, *optimizers_, options);
+    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_in_use(), options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
-  /// Collective with `shared_clipping`.
+  /// Collective with `shared_clipping` and with `zero_stage = 2`.
   at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type = 2.0);
   void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value);
 
@@ -340,8 +340,10 @@ class Accelerator : public comm::PartialState {
   Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
   Optimizer register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer);
   Optimizer keep(const Optimizer& optimizer);
+  const Optimizer& add(const Optimizer& optimizer);
   const Optimizer* find_optimizer(const torch::optim::Optimizer& optimizer) const;
-  void shard_optimizers() const;
+  std::vector<Optimizer> optimizers_in_use() const;
+  void shard(const Optimizer& optimizer) const;
   using Shardings = std::vector<const train::OptimizerSharding*>;
   Shardings shardings_in_step() const;
   Scheduler keep(const Scheduler& scheduler);
@@ -373,6 +375,8 @@ class Accelerator : public comm::PartialState {
   std::vector<std::weak_ptr<train::PreparedModel>> models_in_use_;
   // Shared with the schedulers, which may be prepared before the optimizer that they follow.
   std::shared_ptr<std::vector<Optimizer>> optimizers_ = std::make_shared<std::vector<Optimizer>>();
+  // Also those that free_memory() forgot, while someone holds a handle: they may share gradients with other ranks.
+  std::vector<train::WeakOptimizer> optimizers_in_use_;
   std::vector<Scheduler> schedulers_;
   std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
   std::vector<checkpoint::CustomObject> custom_objects_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/log.h"
 #include "accelerate/shared_memory/segment.h"
 
 namespace accelerate::parallel {
@@ -80,7 +79,7 @@ void GradientShares::receive(const NamedTensor& parameter, bool into_bucket) {
   place.released = false;
 }
 
-void GradientShares::stop() {
+size_t GradientShares::stop() {
   stopped_ = true;
   size_t num_dropped = 0;
   for (auto& bucket : buckets_) {
@@ -91,9 +90,7 @@ void GradientShares::stop() {
       ++num_dropped;
     }
   }
-  if (num_dropped == 0) return;
-  get_logger("accelerate.parallel")
-      .info(std::to_string(num_dropped) + " gradients, of which this rank kept its share only, are dropped");
+  return num_dropped;
 }
 
 void GradientShares::release(size_t bucket) {

@@ -41,8 +41,9 @@ class GradientShares {
   /// it is to be copied `into_bucket`, there is memory for it afterwards; else an Error.
   void receive(const NamedTensor& parameter, bool into_bucket);
 
-  /// Ranks keep everything of the gradients that come from now on. Those of which only shares are left are dropped.
-  void stop();
+  /// Ranks keep everything of the gradients that come from now on. Those of which only shares are left are dropped;
+  /// returns their number.
+  size_t stop();
 
   /// Ranks keep shares again.
   void go_on() { stopped_ = false; }

@@ -155,7 +155,23 @@ class Replicas::Impl {
 
   void keep_shares(const KeptElements& kept) {
     if (!reducer_) return;
-    if (shares_) return shares_->go_on();
+    if (!shares_ && !whole_for_good_) begin_shares(kept);
+    if (++num_keeping_shares_ == 1 && !whole_for_good_) shares_->go_on();
+  }
+
+  void release_shares() {
+    if (reducer_ && --num_keeping_shares_ == 0 && shares_) shares_->stop();
+  }
+
+  size_t keep_whole_gradients() {
+    whole_for_good_ = true;
+    return shares_ ? shares_->stop() : 0;
+  }
+
+  std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
+
+ private:
+  void begin_shares(const KeptElements& kept) {
     auto buckets = reducer_->dense_buckets();
     const bool on_cpu =
         std::all_of(buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.memory.is_cpu(); });
@@ -172,13 +188,6 @@ class Replicas::Impl {
     shares_.emplace(group_, std::move(buckets), kept);
   }
 
-  void keep_whole_gradients() {
-    if (shares_) shares_->stop();
-  }
-
-  std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
-
- private:
   void reduce_now(bool contribute) {
     group_.connection()->explain("the reduction of gradients", gradient_bytes_,
                                  [&] { reducer_->reduce_now(contribute); });
@@ -240,6 +249,8 @@ class Replicas::Impl {
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
   std::optional<GradientShares> shares_;    // where a rank keeps no more than those
+  int num_keeping_shares_ = 0;              // who asked for that
+  bool whole_for_good_ = false;             // somebody needs all of them
   std::optional<GradientSquares> squares_;  // once someone has asked for their sum
 
   bool buffers_stale_ = false;
@@ -264,7 +275,8 @@ bool Replicas::gradients_are_local() const { return impl_->gradients_are_local()
 bool Replicas::can_sum_squares() const { return impl_->can_sum_squares(); }
 std::optional<SumOfSquares> Replicas::sum_of_squares() { return impl_->sum_of_squares(); }
 void Replicas::keep_shares(const KeptElements& kept) { impl_->keep_shares(kept); }
-void Replicas::keep_whole_gradients() { impl_->keep_whole_gradients(); }
+void Replicas::release_shares() { impl_->release_shares(); }
+size_t Replicas::keep_whole_gradients() { return impl_->keep_whole_gradients(); }
 const comm::Group& Replicas::group() const { return impl_->group(); }
 std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
 void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }

@@ -96,12 +96,16 @@ class Replicas {
   /// From now on this rank keeps, of each gradient that was averaged, what `kept` says, and gives the memory of the
   /// rest back to the system as soon as its bucket is reduced; what is not kept reads as zeros, but for some elements
   /// beside what is. A gradient then has to be dropped before the next backward that averages. Buckets stay in the
-  /// order of the parameters. Throws Error where ranks do not share memory or gradients do not live in buckets. Not
-  /// collective.
+  /// order of the parameters. Throws Error where ranks do not share memory or gradients do not live in buckets. Ends
+  /// when all who called it have called release_shares(). Not collective.
   void keep_shares(const KeptElements& kept);
 
-  /// Ends that, for gradients that come from now on. Not collective.
-  void keep_whole_gradients();
+  /// One of those who called keep_shares() no longer needs it. Not collective.
+  void release_shares();
+
+  /// From now on gradients are whole, for good and whoever calls keep_shares(). Those of which only shares are left are
+  /// dropped; returns their number. Not collective.
+  size_t keep_whole_gradients();
 
   const comm::Group& group() const;
 

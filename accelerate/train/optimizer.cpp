@@ -86,6 +86,10 @@ bool Optimizer::shard(const std::shared_ptr<parallel::Replicas>& replicas) const
   return true;
 }
 
+void Optimizer::share_gradients() const {
+  if (shared_->sharding) shared_->sharding->share_gradients();
+}
+
 const OptimizerSharding* Optimizer::sharding() const {
   const auto& sharding = shared_->sharding;
   return sharding && sharding->is_on() ? sharding.get() : nullptr;

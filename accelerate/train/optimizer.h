@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <torch/optim/optimizer.h>
@@ -82,6 +84,9 @@ class Optimizer {
   /// where the optimizer has no fused step. A step on gradients that were not averaged ends it, as unshard() does.
   bool shard(const std::shared_ptr<parallel::Replicas>& replicas) const;
 
+  /// Ranks that share the step keep their share of averaged gradients only, from now on.
+  void share_gradients() const;
+
   /// Gives every rank a whole state of its own; each steps all parameters from now on, for good. Collective if the step
   /// is shared.
   void unshard() const;
@@ -89,10 +94,16 @@ class Optimizer {
   /// How the ranks divide the step; null where they do not, or no longer.
   const OptimizerSharding* sharding() const;
 
+  /// Whether torch's optimizer is there for sure: handles own it, or this is not the last one of those that it has to
+  /// outlive.
+  bool is_there() const { return shared_->optimizer.use_count() > 0 || shared_.use_count() > 1; }
+
   /// Steps by `strategy` from now on. Collective if it is sharded.
   void set_step_strategy(std::unique_ptr<StepStrategy> strategy);
 
  private:
+  friend class WeakOptimizer;
+
   struct Shared {
     std::shared_ptr<torch::optim::Optimizer> optimizer;
     std::shared_ptr<GradientState> gradient_state;
@@ -103,7 +114,23 @@ class Optimizer {
     bool step_was_skipped = false;
   };
 
+  explicit Optimizer(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+
   std::shared_ptr<Shared> shared_;
+};
+
+/// Finds the handle on an optimizer for as long as there is one.
+class WeakOptimizer {
+ public:
+  explicit WeakOptimizer(const Optimizer& optimizer) : shared_(optimizer.shared_) {}
+
+  std::optional<Optimizer> lock() const {
+    auto shared = shared_.lock();
+    return shared ? std::optional(Optimizer(std::move(shared))) : std::nullopt;
+  }
+
+ private:
+  std::weak_ptr<Optimizer::Shared> shared_;
 };
 
 }  // namespace accelerate::train

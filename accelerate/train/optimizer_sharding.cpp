@@ -1,12 +1,14 @@
 #include "accelerate/train/optimizer_sharding.h"
 
 #include <algorithm>
+#include <string>
 #include <typeinfo>
 
 #include <ATen/ATen.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
 
+#include "accelerate/base/log.h"
 #include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/exchange_shares.h"
 #include "accelerate/parallel/replicas.h"
@@ -33,29 +35,37 @@ bool is_adam(const torch::optim::Optimizer& optimizer) {
   return typeid(optimizer) == typeid(torch::optim::AdamW) || typeid(optimizer) == typeid(torch::optim::Adam);
 }
 
-/// Calls `visit` for every tensor of the state of the parameters that `sharding` shards, in the same order on all
-/// ranks.
+/// Calls `visit` for every parameter that `sharding` shards, in the same order on all ranks.
 template <class Visit>
-void for_each_sharded_state(const OptimizerSharding& sharding, torch::optim::Optimizer& optimizer, Visit visit) {
+void for_each_sharded(const OptimizerSharding& sharding, torch::optim::Optimizer& optimizer, Visit visit) {
   for (auto& group : optimizer.param_groups()) {
     for (const auto& parameter : group.params()) {
-      auto state = optimizer.state().find(parameter.unsafeGetTensorImpl());
-      if (state == optimizer.state().end() || !sharding.shards(parameter)) continue;
-      for_each_state_tensor(*state->second, [&](at::Tensor& tensor) { visit(parameter, tensor); });
+      if (sharding.shards(parameter)) visit(parameter);
     }
   }
+}
+
+/// The same for every tensor of their state.
+template <class Visit>
+void for_each_sharded_state(const OptimizerSharding& sharding, torch::optim::Optimizer& optimizer, Visit visit) {
+  for_each_sharded(sharding, optimizer, [&](const at::Tensor& parameter) {
+    auto state = optimizer.state().find(parameter.unsafeGetTensorImpl());
+    if (state == optimizer.state().end()) return;
+    for_each_state_tensor(*state->second, [&](at::Tensor& tensor) { visit(parameter, tensor); });
+  });
 }
 
 }  // namespace
 
 OptimizerSharding::~OptimizerSharding() {
-  for (const auto& replicas : replicas_) replicas->keep_whole_gradients();
+  for (size_t i = 0; i < num_sharing_gradients_; ++i) replicas_[i]->release_shares();
 }
 
 void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer) {
   if (ended_ || std::find(replicas_.begin(), replicas_.end(), replicas) != replicas_.end()) return;
   replicas_.push_back(replicas);
   has_common_ = is_adam(optimizer) && comm::memory_reach(group()).common;
+  for_each_sharded(*this, optimizer, [this](const at::Tensor& parameter) { keeps_shares_ |= !keeps_whole(parameter); });
   for_each_sharded_state(*this, optimizer, [this](const at::Tensor& parameter, at::Tensor& state) {
     // A share already: of replicas that hold it too, or from a time when the optimizer was prepared before.
     if (!keeps_whole(parameter) && state.sizes() == parameter.sizes()) state = cut(parameter, state);
@@ -69,9 +79,9 @@ bool OptimizerSharding::shards(const at::Tensor& parameter) const {
 
 bool OptimizerSharding::keeps_whole(const at::Tensor& parameter) const { return has_common_ && parameter.is_cpu(); }
 
-void OptimizerSharding::share_gradients() const {
-  for (const auto& replicas : replicas_) {
-    replicas->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
+void OptimizerSharding::share_gradients() {
+  for (; num_sharing_gradients_ < replicas_.size(); ++num_sharing_gradients_) {
+    replicas_[num_sharing_gradients_]->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
       const auto [begin, length] =
           worth_sharding(parameter) ? share_of(parameter.numel(), rank, size) : Stretch{0, parameter.numel()};
       return parallel::ElementRange{begin, length};
@@ -121,12 +131,27 @@ bool OptimizerSharding::gradients_are_local() const {
 }
 
 void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
-  for_each_sharded_state(*this, optimizer,
-                         [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
-  for (const auto& replicas : replicas_) replicas->keep_whole_gradients();
+  if (keeps_shares_) {
+    for_each_sharded_state(*this, optimizer,
+                           [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
+  }
+  size_t num_dropped = 0;
+  for (size_t i = 0; i < num_sharing_gradients_; ++i) num_dropped += replicas_[i]->keep_whole_gradients();
   common_.make_private();
   replicas_.clear();
+  num_sharing_gradients_ = 0;
   ended_ = true;
+  if (num_dropped == 0) return;
+  get_logger("accelerate.train")
+      .warning(std::to_string(num_dropped) + " gradients, of which this rank kept its share only, are dropped: ranks no "
+                                             "longer share the step, and the next one leaves these parameters out",
+               {.main_process_only = false});
+}
+
+bool steps_any_of(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas) {
+  return std::ranges::any_of(optimizer.param_groups(), [&](const auto& group) {
+    return std::ranges::any_of(group.params(), [&](const auto& parameter) { return replicas.averages(parameter); });
+  });
 }
 
 bool sharing_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas) {

@@ -41,8 +41,8 @@ class OptimizerSharding {
   bool shards(const at::Tensor& parameter) const;
 
   /// Of the gradients of sharded parameters a rank keeps its share only, once they are averaged: see
-  /// parallel::Replicas::keep_shares. Until end().
-  void share_gradients() const;
+  /// parallel::Replicas::keep_shares. For as long as this exists, or until end().
+  void share_gradients();
 
   /// Whether the state of `parameter`, which is sharded, is whole, with one copy for all ranks.
   bool keeps_whole(const at::Tensor& parameter) const;
@@ -71,17 +71,24 @@ class OptimizerSharding {
   /// Whether this rank's gradients are not those of the others, so that it has to step on its own.
   bool gradients_are_local() const;
 
-  /// Gives every rank a whole state of its own. From here on no parameter is sharded. Collective.
+  /// Gives every rank a whole state of its own. From here on no parameter is sharded, and gradients are whole: those of
+  /// which ranks kept shares are dropped, with a warning. Does not touch `optimizer` where its state is whole already.
+  /// Collective.
   void end(torch::optim::Optimizer& optimizer);
 
  private:
   at::Tensor gather(const at::Tensor& parameter, const at::Tensor& share) const;
 
   std::vector<std::shared_ptr<parallel::Replicas>> replicas_;
+  size_t num_sharing_gradients_ = 0;  // of the replicas, from the first on
   CommonState common_;
   bool has_common_ = false;
+  bool keeps_shares_ = false;  // of the state of some parameter
   bool ended_ = false;
 };
+
+/// Whether `optimizer` steps a parameter that `replicas` averages the gradient of.
+bool steps_any_of(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
 /// Whether ranks may share the step of `optimizer` without being asked: who reads the state does not notice, since it
 /// is whole on every rank, and it pays, since each rank writes what it has stepped straight to the others and there is
