@@ -70,8 +70,9 @@ class Group::Connection {
   void wait(const std::string& operation, const at::Tensor& tensor,
             const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
 
-  /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s;
-  /// what `work` throws for other reasons passes unchanged.
+  /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s,
+  /// and where other ranks did something else, it says what each did; what `work` throws for other reasons passes
+  /// unchanged.
   void explain(const std::string& operation, int64_t bytes, const std::function<void()>& work);
 
  private:

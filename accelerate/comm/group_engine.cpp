@@ -169,6 +169,7 @@ void Group::Connection::explain(const std::string& operation, int64_t bytes, con
   } catch (const std::exception& error) {
     if (is_from_transport(error)) fail_without(number, error);
     recorder_.end(number, Collective::State::Failed);
+    if (dynamic_cast<const shm::MismatchError*>(&error)) fail(message_of(error), "\nOn this rank it was ", operation);
     throw;
   }
   recorder_.end(number, Collective::State::Done);

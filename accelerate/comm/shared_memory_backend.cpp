@@ -297,6 +297,8 @@ void SharedMemoryBackend::try_memory() {
       common = shm::make_common_memory(channel, shm::page_bytes(), {}) != nullptr;
     } catch (const shm::PeerError&) {
       throw;
+    } catch (const shm::MismatchError&) {
+      throw;
     } catch (const Error&) {
       // Some rank has no memory or descriptors left, as all ranks learn; none of them asked for this one.
     }

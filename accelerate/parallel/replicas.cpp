@@ -96,7 +96,8 @@ class Replicas::Impl {
     if (reducer_->should_rebuild_buckets()) {
       const bool collecting = squares_.has_value();
       squares_.reset();  // it holds the buckets
-      reducer_->rebuild_buckets();
+      group_.connection()->explain("agreeing on the order of gradients in backward", 0,
+                                   [&] { reducer_->rebuild_buckets(); });
       if (collecting) collect_squares();
     }
     reducer_->prepare_for_forward();

@@ -70,7 +70,7 @@ void Channel::compare_calls(const Call& call) const {
   for (int rank = 0; rank < size(); ++rank) {
     message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(posting_of(rank).call);
   }
-  throw Error(message.str());
+  throw MismatchError(message.str());
 }
 
 void Channel::check_usable(const char* operation) const {

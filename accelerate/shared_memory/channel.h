@@ -19,6 +19,12 @@ class PeerError : public Error {
   using Error::Error;
 };
 
+/// Ranks came to a round with different calls. The group can be used further.
+class MismatchError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Where the memory of a group is, seen from this process.
 struct GroupMemory {
   ControlView control;
@@ -51,8 +57,8 @@ class Channel {
   /// kStageBytes to fill before the next meet().
   std::byte* stage() const { return stage_of(rank_, round_ + 1); }
 
-  /// Comes to the next round and returns when all have. Throws Error on every rank when the calls differ; then the
-  /// group goes on. Throws PeerError when a rank has not come in time, or never will.
+  /// Comes to the next round and returns when all have. Throws MismatchError on every rank when the calls differ; then
+  /// the group goes on. Throws PeerError when a rank has not come in time, or never will.
   void meet(const Call& call, uint64_t note = 0);
 
   /// What `rank` had staged when it came to the last round; until the next meet().

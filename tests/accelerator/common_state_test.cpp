@@ -273,6 +273,23 @@ TEST_CASE("a rank that no longer shares the step has the state for itself") {
   });
 }
 
+TEST_CASE("where one rank leaves a step out and goes on to backward, each is told what it did, and how to step alone") {
+  run_ranks(2, [](comm::Group& group) {
+    for (int steps_before : {0, 1}) {
+      Training shared(kByDefault);
+      shared.train(steps_before);
+      shared.backward(1);
+      const bool steps = group.rank() == 0;
+      const auto message = failure_of([&] { steps ? shared.optimizer->step() : shared.backward(2); });
+      CAPTURE(message);
+      CHECK(message.find("do not fit together") != std::string::npos);
+      CHECK(message.find(steps ? "which ranks share unless zero_stage is 0" : "gradients in backward") !=
+            std::string::npos);
+      group.barrier();
+    }
+  });
+}
+
 TEST_CASE("a rank that steps alone is told who is missing, and how to step alone") {
   run_ranks(2, [](comm::Group& group) {
     comm::PartialState::reset();
