@@ -40,7 +40,8 @@ void add_options(CLI::App& app, TextArguments& arguments) {
   add("--eval_batch_size", arguments.eval.batch_size, "The same for measuring")->check(CLI::PositiveNumber);
   add("--num_labels", arguments.num_labels, "How many labels there are")->check(CLI::PositiveNumber);
   add("--num_epochs", arguments.num_epochs, "Passes over the training data")->check(CLI::NonNegativeNumber);
-  add("--max_length", arguments.max_length, "Tokens that a text is cut off after")->check(CLI::PositiveNumber);
+  app.add_option("--max_length", arguments.max_length, "Tokens that a text is cut off after [what the model takes]")
+      ->check(CLI::PositiveNumber);
   add("--learning_rate", arguments.learning_rate, "Of AdamW, at the start of the schedule");
   add("--weight_decay", arguments.weight_decay, "Of AdamW");
   // Those that follow a metric or need options of their own are left out.

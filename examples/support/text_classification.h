@@ -3,6 +3,7 @@
 // What the text examples take from their command line, and how they say how good they are.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,7 @@ struct TextArguments {
   Split eval{".assets/demo/rotten_tomatoes_eval.tsv", 1000, 32, /*shuffle=*/false};
   int64_t num_labels = 2;
   int64_t num_epochs = 3;
-  int64_t max_length = 128;
+  std::optional<int64_t> max_length = std::nullopt;  // not given: as many tokens as the model takes
   double learning_rate = 3e-5;
   double weight_decay = 1e-2;
   std::string scheduler = "linear";
