@@ -133,6 +133,13 @@ TEST_CASE("a model takes as many tokens as it has positions, where the tokenizer
   CHECK(max_length(R"({"model_type": "roberta", "max_position_embeddings": 514})", "{}") == 512);
   CHECK(max_length(R"({"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 0})", "{}") == 513);
   CHECK(max_length(R"({"model_type": "mpnet", "max_position_embeddings": 514})", "{}") == 512);
+  CHECK(max_length(R"({"model_type": "mpnet", "max_position_embeddings": 514, "pad_token_id": 0})", "{}") == 512);
+  CHECK(max_length(R"({"model_type": "deberta-v2", "max_position_embeddings": 40})", "{}") == 40);
+  CHECK(max_length(R"({"model_type": "deberta-v2", "max_position_embeddings": 40, "position_biased_input": false})",
+                   "{}") == -1);
+  CHECK(max_length(R"({"model_type": "bert"})", "{}") == 512);
+  CHECK(max_length(R"({"model_type": "roberta"})", "{}") == 510);
+  CHECK(max_length(R"({"model_type": "gpt2"})", "{}") == 1024);
   CHECK(max_length(R"({"model_type": "gpt2", "n_positions": 1024})", "{}") == 1024);
   CHECK(max_length(R"({"model_type": "llama", "max_position_embeddings": 40})", "{}") == -1);
   CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": "many"})", "{}") == -1);

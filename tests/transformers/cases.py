@@ -37,6 +37,7 @@ class Case:
     checkpoint_of_base: bool = False  # saved without the head, which is then initialised on loading
     max_shard_size: str = "50GB"
     torch_file: str = ""  # "zip" or "legacy": pytorch_model.bin in this form instead of model.safetensors
+    without_defaults: bool = False  # config.json names only what differs from the class
     kept: str = ""  # only weights with this in their names stay in the checkpoint; the others are initialised on loading
 
 
@@ -150,6 +151,8 @@ CASES = [
     Case("distilbert_new", DistilBert, distilbert(sinusoidal_pos_embds=True, dim=39), kept="q_lin.bias"),
     Case("roberta", Roberta, like_bert(transformers.RobertaConfig, type_vocab_size=1)),
     Case("roberta_left", Roberta, like_bert(transformers.RobertaConfig), padding_side="left", token_types=True),
+    Case("roberta_five_classes", Roberta, like_bert(transformers.RobertaConfig, num_labels=5), class_labels(5)),
+    Case("roberta_regression", Roberta, like_bert(transformers.RobertaConfig, num_labels=1), numbers),
     Case("roberta_new", Roberta, like_bert(transformers.RobertaConfig), kept="query.bias"),
     Case("roberta_bfloat16", Roberta, like_bert(transformers.RobertaConfig), dtype=torch.bfloat16),
     Case("xlm_roberta", transformers.XLMRobertaForSequenceClassification,
@@ -161,6 +164,8 @@ CASES = [
     Case("albert", Albert, albert(), token_types=True),
     Case("albert_groups", Albert, albert(num_hidden_groups=2, inner_group_num=2, num_hidden_layers=5,
                                          hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)),
+    Case("albert_three_classes", Albert, albert(num_labels=3), class_labels(3)),
+    Case("albert_regression", Albert, albert(num_labels=1), numbers),
     Case("albert_new", Albert, albert(), kept="query.bias", lengths=(9, 9)),
     Case("mpnet", MPNet, mpnet(), lengths=(37, 9, 2)),
     Case("mpnet_without_padding", MPNet, mpnet(num_labels=5), class_labels(5), lengths=(150, 150)),
@@ -180,6 +185,8 @@ CASES = [
     Case("modernbert_new_head", ModernBert, modernbert(), checkpoint_of_base=True),
     Case("modernbert_new", ModernBert, modernbert(), kept="final_norm"),
     Case("deberta", Deberta, deberta(), lengths=(19, 7, 3)),
+    Case("deberta_long", Deberta, deberta(max_position_embeddings=16), lengths=(41, 7)),
+    Case("deberta_long_without_buckets", Deberta, deberta(max_position_embeddings=16, position_buckets=-1), lengths=(41, 7)),
     Case("deberta_first_version", Deberta, deberta(share_att_key=False, position_buckets=-1, norm_rel_ebd="none",
                                                    conv_kernel_size=3, conv_act="gelu", position_biased_input=True,
                                                    type_vocab_size=2, embedding_size=20), token_types=True),
@@ -214,14 +221,27 @@ CASES = [
     Case("llama_dynamic_long", Llama, llama(rope_parameters=DYNAMIC), lengths=(53, 7)),
     Case("llama_longrope_causal_lm", LlamaLM, llama(rope_parameters=LONGROPE), next_tokens),
     Case("qwen2", transformers.Qwen2ForSequenceClassification, qwen2()),
+    Case("qwen2_several_labels", transformers.Qwen2ForSequenceClassification, qwen2(num_labels=4), several_labels(4)),
+    Case("qwen2_regression", transformers.Qwen2ForSequenceClassification, qwen2(num_labels=1), numbers),
     Case("qwen2_causal_lm", transformers.Qwen2ForCausalLM,
          qwen2(use_sliding_window=True, sliding_window=4, max_window_layers=1), next_tokens),
     Case("qwen2_yarn_causal_lm", transformers.Qwen2ForCausalLM,
          qwen2(rope_parameters=YARN | {"mscale": 1.3, "mscale_all_dim": 0.7, "beta_fast": 4, "truncate": False}), next_tokens),
     Case("qwen3", transformers.Qwen3ForSequenceClassification, qwen3(attention_bias=True), lengths=(9, 9)),
+    Case("qwen3_five_classes", transformers.Qwen3ForSequenceClassification, qwen3(num_labels=5), class_labels(5)),
+    Case("qwen3_regression", transformers.Qwen3ForSequenceClassification, qwen3(num_labels=1), numbers),
     Case("qwen3_causal_lm", transformers.Qwen3ForCausalLM, qwen3(tie_word_embeddings=True), next_tokens),
     Case("mistral", transformers.MistralForSequenceClassification, mistral(sliding_window=4)),
+    Case("mistral_three_classes", transformers.MistralForSequenceClassification, mistral(num_labels=3), class_labels(3)),
+    Case("mistral_regression", transformers.MistralForSequenceClassification, mistral(num_labels=1), numbers),
     Case("mistral_longrope", transformers.MistralForSequenceClassification,
          mistral(rope_parameters=LONGROPE | {"factor": 3.0}), lengths=(23, 9)),
     Case("mistral_causal_lm", transformers.MistralForCausalLM, mistral(sliding_window=None), next_tokens),
 ]
+
+# One of each architecture again, of which config.json leaves out all that is as in its class.
+ARCHITECTURES = ("bert", "distilbert", "roberta", "xlm_roberta", "camembert", "electra", "albert", "mpnet", "modernbert", "deberta",
+                 "gpt2", "gpt2_causal_lm", "llama", "llama_causal_lm", "qwen2", "qwen2_causal_lm", "qwen3", "qwen3_causal_lm",
+                 "mistral", "mistral_causal_lm")
+CASES += [dataclasses.replace(case, name="defaults_of_" + case.name, without_defaults=True)
+          for case in CASES if case.name in ARCHITECTURES]

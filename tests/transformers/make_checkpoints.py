@@ -8,6 +8,7 @@ the hidden state of the model without its head, and the losses of a few training
 names in the order of the model).
 """
 
+import json
 import pathlib
 import sys
 
@@ -51,6 +52,14 @@ def keep_weights(checkpoint, part):
     save_file(kept, file, metadata={"format": "pt"})
 
 
+def drop_defaults(checkpoint, config_class):
+    file = checkpoint / "config.json"
+    defaults = config_class().to_dict()
+    config = {key: value for key, value in json.loads(file.read_text()).items()
+              if key == "model_type" or key not in defaults or value != defaults[key]}
+    file.write_text(json.dumps(config))
+
+
 def to_torch_files(model, checkpoint, form):
     """Writes what older versions of Transformers did: pytorch_model.bin or its shards, tied weights twice."""
     is_zip = form == "zip"
@@ -82,6 +91,9 @@ def write_case(case, directory):
         model.base_model.save_pretrained(directory / "checkpoint")
     else:
         model.save_pretrained(directory / "checkpoint", max_shard_size=case.max_shard_size)
+
+    if case.without_defaults:
+        drop_defaults(directory / "checkpoint", type(config))
 
     if case.kept:
         keep_weights(directory / "checkpoint", case.kept)

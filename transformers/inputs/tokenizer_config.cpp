@@ -81,19 +81,23 @@ TokenizerClass class_of(const json& config, const json& model) {
                               declared.empty() ? text_of(model, "tokenizer_class") : declared);
 }
 
-/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused.
+/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused, and DeBERTa
+/// need not have any. What the file leaves out is as in the model's class.
 std::optional<int64_t> positions_of(const json& model) {
   static const std::set<std::string> from_zero{"albert", "bert", "deberta-v2", "distilbert", "electra"};
-  static const std::set<std::string> after_padding{"camembert", "mpnet", "roberta", "xlm-roberta"};
+  static const std::set<std::string> after_padding{"camembert", "roberta", "xlm-roberta"};
   auto number = [&](const char* key, int64_t fallback) {
-    const auto value = model.value(key, json());
-    return value.is_number_integer() ? value.get<int64_t>() : fallback;
+    const auto value = model.value(key, json(fallback));
+    return value.is_number_integer() ? value.get<int64_t>() : 0;
   };
   const auto type = text_of(model, "model_type");
+  const int64_t rows = number("max_position_embeddings", 512);
   int64_t positions = 0;
-  if (from_zero.contains(type)) positions = number("max_position_embeddings", 0);
-  if (after_padding.contains(type)) positions = number("max_position_embeddings", 0) - number("pad_token_id", 1) - 1;
-  if (type == "gpt2") positions = number("n_positions", 0);
+  if (from_zero.contains(type)) positions = rows;
+  if (after_padding.contains(type)) positions = rows - number("pad_token_id", 1) - 1;
+  if (type == "deberta-v2" && model.value("position_biased_input", json(true)) == false) positions = 0;
+  if (type == "gpt2") positions = number("n_positions", 1024);
+  if (type == "mpnet") positions = rows - 2;  // whatever the id of its padding is
   return positions > 0 ? std::optional(positions) : std::nullopt;
 }
 

@@ -107,7 +107,7 @@ bool DebertaV2Model::ignores(std::string_view weight) const {
 }
 
 BaseModelOutput DebertaV2Model::encode(const ModelInputs& inputs) {
-  check_inputs(inputs, sizes_.vocab_size, sizes_.max_position_embeddings);
+  check_inputs(inputs, sizes_.vocab_size, sizes_.position_biased_input ? sizes_.max_position_embeddings : 0);
   auto embedded = embeddings_->forward(inputs);
   DebertaV2Context context;
   if (inputs.attention_mask.defined()) {
