@@ -563,6 +563,93 @@ TEST_CASE("gradients are not shared where that cannot be, and the message says w
   Accelerator alone({.zero_stage = 2});  // with nobody to share with
 }
 
+TEST_CASE("parameters that a loss leaves out, on one rank or on all, are left out of a shared step") {
+  const auto train = [](int64_t zero_stage) {
+    Accelerator accelerator({.zero_stage = zero_stage, .distributed_data_parallel = {.find_unused_parameters = true}});
+    torch::manual_seed(3);
+    torch::nn::Linear always(150, 150), sometimes(150, 150);
+    torch::nn::Sequential net(always, sometimes);
+    torch::optim::AdamW adamw(net->parameters(), torch::optim::AdamWOptions(1e-2));
+    auto [model, optimizer] = accelerator.prepare(net, adamw);
+    for (int i = 0; i < 5; ++i) {
+      auto hidden = always(torch::full({2, 150}, 0.1 * (i + accelerator.process_index())));
+      // On rank 0, on none, on rank 1, and so on.
+      if ((i + accelerator.process_index()) % 3 == 0) hidden = sometimes(hidden);
+      accelerator.backward(hidden.square().mean());
+      CHECK(sometimes->weight.grad().defined() == (i % 3 != 1));
+      optimizer.step();
+      optimizer.zero_grad();
+    }
+    CHECK((optimizer.sharding() != nullptr) == (zero_stage > 0));
+    return net->parameters();
+  };
+  run_ranks(2, [&](comm::Group&) {
+    const auto alone = train(0);
+    for (int64_t zero_stage : {1, 2}) check_equal(train(zero_stage), alone);
+  });
+}
+
+TEST_CASE("parameters in bfloat16 are stepped by shares with the bits of a step that each rank takes alone") {
+  const auto train = [](int64_t zero_stage) {
+    Accelerator accelerator({.zero_stage = zero_stage});
+    auto net = make_net();
+    net->to(torch::kBFloat16);
+    torch::optim::AdamW adamw(net->parameters(), torch::optim::AdamWOptions(1e-2));
+    auto [model, optimizer] = accelerator.prepare(net, adamw);
+    for (int i = 0; i < 3; ++i) {
+      torch::manual_seed(100 * accelerator.process_index() + i);
+      accelerator.backward(model(torch::randn({4, 3, 8, 8}).to(torch::kBFloat16)).to(torch::kFloat).square().mean());
+      optimizer.step();
+      optimizer.zero_grad();
+    }
+    CHECK((optimizer.sharding() != nullptr) == (zero_stage > 0));
+    CHECK((net->parameters()[2].scalar_type() == torch::kBFloat16));
+    return net->parameters();
+  };
+  run_ranks(2, [&](comm::Group&) {
+    const auto alone = train(0);
+    for (int64_t zero_stage : {1, 2}) check_equal(train(zero_stage), alone);
+  });
+}
+
+TEST_CASE("parameters that an optimizer gets after it was prepared are stepped by shares too") {
+  const auto train = [](int64_t zero_stage) {
+    Accelerator accelerator({.zero_stage = zero_stage});
+    torch::manual_seed(3);
+    torch::nn::Linear first(150, 150), later(150, 150), elsewhere(150, 150);
+    torch::nn::Sequential net(first, later), other(elsewhere);
+    torch::optim::AdamW adamw(first->parameters(), torch::optim::AdamWOptions(1e-2));
+    auto [model, next_model, optimizer] = accelerator.prepare(net, other, adamw);
+    const auto step = [&](int number) {
+      torch::manual_seed(100 * accelerator.process_index() + number);
+      accelerator.backward(next_model(model(torch::randn({4, 150}))).square().mean());
+      optimizer.step();
+      for (auto& each : {net, other}) {
+        for (auto& parameter : each->parameters()) parameter.mutable_grad().reset();
+      }
+    };
+    const auto is_shared = [&](const torch::nn::Linear& layer) {
+      return optimizer.sharding() && optimizer.sharding()->shards(layer->weight);
+    };
+    step(0);
+    optimizer->add_param_group(torch::optim::OptimizerParamGroup(later->parameters()));
+    CHECK(is_shared(later) == (zero_stage > 0));
+    step(1);
+    optimizer->add_param_group(torch::optim::OptimizerParamGroup(elsewhere->parameters()));
+    optimizer = accelerator.prepare(adamw);  // since it did not step this model before
+    CHECK(is_shared(elsewhere) == (zero_stage > 0));
+    step(2);
+    step(3);
+    auto parameters = net->parameters();
+    for (const auto& parameter : other->parameters()) parameters.push_back(parameter);
+    return parameters;
+  };
+  run_ranks(2, [&](comm::Group&) {
+    const auto alone = train(0);
+    for (int64_t zero_stage : {1, 2}) check_equal(train(zero_stage), alone);
+  });
+}
+
 TEST_CASE("a stage that there is not, and an optimizer that cannot be sharded, are refused") {
   CHECK_THROWS_WITH_AS(Accelerator({.zero_stage = 4}), doctest::Contains("zero_stage is 4; it can be 0, 1 or 2"),
                        Error);
