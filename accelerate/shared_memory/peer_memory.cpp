@@ -41,7 +41,15 @@ bool can_write(const Card& card) {
 
 }  // namespace
 
-PeerMemory::PeerMemory(Channel& channel) {
+PeerMemory::PeerMemory(Channel& channel) : reachable_(try_all(channel)) {
+  if (reachable_) return;
+  permission_ = std::make_unique<PeerPermission>();
+  reachable_ = try_all(channel);
+  if (!reachable_) permission_.reset();
+}
+
+/// Whether every rank can write to every other, which all of them learn.
+bool PeerMemory::try_all(Channel& channel) {
   constexpr Call kCall{.operation = Operation::Exchange};
   std::random_device random;
   uint64_t secret = uint64_t{random()} << 32 | random();
@@ -49,14 +57,16 @@ PeerMemory::PeerMemory(Channel& channel) {
   std::memcpy(channel.stage(), &own, sizeof(own));
   channel.meet(kCall);
   bool all_reached = true;
+  processes_.clear();
   for (int rank = 0; rank < channel.size(); ++rank) {
     const auto card = card_of(channel, rank);
     processes_.push_back(card.process);
     all_reached = all_reached && finds_secret(card) && can_write(card);
   }
   channel.meet(kCall, /*note=*/all_reached);
-  reachable_ = true;
-  for (int rank = 0; rank < channel.size(); ++rank) reachable_ = reachable_ && channel.note_of(rank) != 0;
+  bool reachable = true;
+  for (int rank = 0; rank < channel.size(); ++rank) reachable = reachable && channel.note_of(rank) != 0;
+  return reachable;
 }
 
 void PeerMemory::write(int rank, std::byte* there, std::span<const std::byte> bytes) const {
