@@ -88,13 +88,6 @@ std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, pre
   return {};
 }
 
-bool is_true_anywhere(bool here, const comm::Group& group) {
-  if (group.size() == 1) return here;
-  auto flag = torch::tensor({here ? 1 : 0}, torch::kInt);
-  group.all_reduce(flag, comm::Reduction::Max);
-  return flag.item<int>() > 0;
-}
-
 }  // namespace
 
 Accelerator::Accelerator(const AcceleratorOptions& options)
@@ -352,14 +345,14 @@ void Accelerator::unscale_gradients(const Optimizer& optimizer) {
 }
 
 bool Accelerator::check_trigger() {
-  bool any = is_true_anywhere(trigger_, group());
+  bool any = comm::true_on_any_rank(trigger_, group());
   if (any) trigger_ = false;
   return any;
 }
 
 bool Accelerator::preemption_requested() {
   watch_for_preemption();
-  preempted_ = preempted_ || is_true_anywhere(preemption_noted(), group());
+  preempted_ = preempted_ || comm::true_on_any_rank(preemption_noted(), group());
   return preempted_;
 }
 

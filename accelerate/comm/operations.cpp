@@ -6,6 +6,20 @@
 
 namespace accelerate::comm {
 
+namespace {
+
+bool reduce_flag(bool here, const Group& group, Reduction reduction) {
+  if (group.size() == 1) return here;
+  auto flag = torch::tensor({here ? 1 : 0}, torch::kInt);
+  group.all_reduce(flag, reduction);
+  return flag.item<int>() != 0;
+}
+
+}  // namespace
+
+bool true_on_all_ranks(bool here, const Group& group) { return reduce_flag(here, group, Reduction::Min); }
+bool true_on_any_rank(bool here, const Group& group) { return reduce_flag(here, group, Reduction::Max); }
+
 ReduceOperation parse_reduce_operation(std::string_view name) {
   if (name == "sum") return ReduceOperation::Sum;
   if (name == "mean") return ReduceOperation::Mean;

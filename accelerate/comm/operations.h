@@ -22,6 +22,10 @@ at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOpe
 /// pad_across_processes() of one tensor.
 at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first);
 
+/// Whether `here` is true on all ranks, and whether it is on one of them. Collective.
+bool true_on_all_ranks(bool here, const Group& group);
+bool true_on_any_rank(bool here, const Group& group);
+
 /// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
 /// one process too.
 template <class T>

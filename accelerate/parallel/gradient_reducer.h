@@ -7,7 +7,7 @@
 
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
-#include "accelerate/parallel/gradient_squares.h"
+#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/replicas.h"
 
 namespace accelerate::parallel {

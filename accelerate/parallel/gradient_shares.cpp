@@ -3,45 +3,47 @@
 #include <algorithm>
 
 #include "accelerate/base/error.h"
-#include "accelerate/shared_memory/segment.h"
 
 namespace accelerate::parallel {
+
+using shared_memory::Range;
 
 namespace {
 
 std::byte* bytes_of(const at::Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data_ptr()); }
 
 /// Where the elements that a rank keeps of each gradient lie, in the order of the bucket.
-std::vector<ByteRange> kept_bytes(const GradientBucket& bucket, const KeptElements& kept) {
-  std::vector<ByteRange> ranges;
+std::vector<Range> kept_bytes(const GradientBucket& bucket, const KeptElements& kept) {
+  std::vector<Range> ranges;
   for (size_t i = 0; i < bucket.parameters.size(); ++i) {
     const auto& view = bucket.views[i];
     const size_t offset = bytes_of(view) - bytes_of(bucket.memory);
     const auto [begin, length] = kept(bucket.parameters[i]);
     const size_t element_bytes = view.itemsize();
-    if (length > 0) ranges.push_back({offset + begin * element_bytes, offset + (begin + length) * element_bytes});
+    if (length > 0) ranges.push_back({offset + begin * element_bytes, length * element_bytes});
   }
   std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   return ranges;
 }
 
-bool overlaps_any(const std::vector<ByteRange>& ranges, const ByteRange& one) {
+bool overlaps_any(const std::vector<Range>& ranges, const Range& one) {
   return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const ByteRange& each) { return each.begin < one.end && one.begin < each.end; });
+                     [&](const Range& each) { return each.begin < one.end() && one.begin < each.end(); });
 }
 
 }  // namespace
 
-std::vector<ByteRange> pages_between(const std::vector<ByteRange>& kept, size_t bytes, size_t page_bytes) {
-  std::vector<ByteRange> pages;
+std::vector<Range> pages_between(const std::vector<Range>& kept, size_t bytes, size_t page_bytes) {
+  std::vector<Range> pages;
   size_t done = 0;
-  auto add_until = [&](size_t end) {
-    const ByteRange whole{(done + page_bytes - 1) / page_bytes * page_bytes, end / page_bytes * page_bytes};
-    if (whole.begin < whole.end) pages.push_back(whole);
+  auto add_until = [&](size_t limit) {
+    const size_t begin = (done + page_bytes - 1) / page_bytes * page_bytes;
+    const size_t end = limit / page_bytes * page_bytes;
+    if (begin < end) pages.push_back({begin, end - begin});
   };
   for (const auto& range : kept) {
     add_until(range.begin);
-    done = range.end;
+    done = range.end();
   }
   add_until(bytes);
   return pages;
@@ -54,7 +56,7 @@ GradientShares::GradientShares(const comm::Group& group, std::vector<GradientBuc
     releasable_.push_back(pages_between(kept_bytes(bucket, kept), bucket.memory.nbytes(), shared_memory::page_bytes()));
     for (size_t j = 0; j < bucket.parameters.size(); ++j) {
       const size_t begin = bytes_of(bucket.views[j]) - bytes_of(bucket.memory);
-      const bool releasable = overlaps_any(releasable_[i], {begin, begin + bucket.views[j].nbytes()});
+      const bool releasable = overlaps_any(releasable_[i], {begin, bucket.views[j].nbytes()});
       places_.emplace(bucket.parameters[j].unsafeGetTensorImpl(),
                       Place{.view = bucket.views[j], .releasable = releasable});
     }
@@ -96,7 +98,7 @@ size_t GradientShares::stop() {
 void GradientShares::release(size_t bucket) {
   if (stopped_) return;
   auto* memory = bytes_of(buckets_[bucket].memory);
-  for (const auto& [begin, end] : releasable_[bucket]) shared_memory::release_pages(memory + begin, end - begin);
+  for (const auto& [begin, length] : releasable_[bucket]) shared_memory::release_pages(memory + begin, length);
   for (const auto& parameter : buckets_[bucket].parameters) {
     auto& place = places_.at(parameter.unsafeGetTensorImpl());
     place.released = place.releasable;

@@ -12,21 +12,15 @@
 
 #include "accelerate/comm/group.h"
 #include "accelerate/comm/reduction_watch.h"
-#include "accelerate/parallel/gradient_squares.h"
+#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/replicas.h"
+#include "accelerate/shared_memory/segment.h"
 
 namespace accelerate::parallel {
 
-/// Bytes of a bucket.
-struct ByteRange {
-  size_t begin = 0;
-  size_t end = 0;
-
-  bool operator==(const ByteRange&) const = default;
-};
-
 /// The whole pages of `bytes` bytes, from the start of a page on, that hold nothing of `kept`, which is in order.
-std::vector<ByteRange> pages_between(const std::vector<ByteRange>& kept, size_t bytes, size_t page_bytes);
+std::vector<shared_memory::Range> pages_between(const std::vector<shared_memory::Range>& kept, size_t bytes,
+                                                size_t page_bytes);
 
 /// A bucket whose reduction is over is needed by nobody else: each rank gives back the pages that hold nothing of what
 /// it keeps, while backward goes on. They get memory again when the next gradient comes.
@@ -57,7 +51,7 @@ class GradientShares {
   void release(size_t bucket);
 
   std::vector<GradientBucket> buckets_;
-  std::vector<std::vector<ByteRange>> releasable_;  // by bucket
+  std::vector<std::vector<shared_memory::Range>> releasable_;  // by bucket
   std::unordered_map<const at::TensorImpl*, Place> places_;
   bool stopped_ = false;
   std::vector<comm::ReductionWatch> watches_;

@@ -7,20 +7,12 @@
 #include <optional>
 #include <vector>
 
-#include <ATen/core/Tensor.h>
-
 #include "accelerate/comm/group.h"
 #include "accelerate/comm/reduction_watch.h"
+#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/replicas.h"
 
 namespace accelerate::parallel {
-
-/// Memory that is reduced at once, and whose gradients live in it.
-struct GradientBucket {
-  at::Tensor memory;
-  std::vector<at::Tensor> parameters;
-  std::vector<at::Tensor> views;  // what their gradients are, where they have some
-};
 
 class GradientSquares {
  public:
@@ -32,7 +24,8 @@ class GradientSquares {
   /// All buckets have been reduced: the gradients are those that the sums are of.
   void settle();
 
-  /// Nothing unless all ranks followed the last reductions, and while the gradients are those of settle().
+  /// Nothing where the gradients are not those of settle(), or the last reductions told no sum. That they told one does
+  /// not say that they did so on other ranks.
   std::optional<SumOfSquares> sum() const;
 
  private:

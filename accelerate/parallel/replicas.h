@@ -14,6 +14,7 @@
 
 #include "accelerate/comm/group.h"
 #include "accelerate/parallel/named_tensor.h"
+#include "accelerate/tensors/element_range.h"
 
 namespace accelerate::parallel {
 
@@ -39,13 +40,8 @@ struct SumOfSquares {
   size_t num_gradients = 0;
 };
 
-/// Elements of a tensor in the order of its memory.
-struct ElementRange {
-  int64_t begin = 0;
-  int64_t length = 0;
-};
 /// What this rank keeps of the gradient of a parameter.
-using KeptElements = std::function<ElementRange(const at::Tensor& parameter)>;
+using KeptElements = std::function<tensors::ElementRange(const at::Tensor& parameter)>;
 
 /// The replicas of one model, seen from one rank. A training step calls, in the same order on every rank,
 ///
@@ -89,8 +85,9 @@ class Replicas {
   bool can_sum_squares() const;
 
   /// The sum of the squares of all gradients, which comes out of their reduction at no cost; the same number on every
-  /// rank that knows it. Nothing where it is not known: the gradients were changed since the last backward, another
-  /// rank did not collect, or this is the first call, from which on squares are collected. Not collective.
+  /// rank that knows it. Nothing where it is not known: the gradients were changed since the last backward, or this is
+  /// the first call, from which on squares are collected. Where another rank did not collect, this one may know it
+  /// nevertheless, so ranks have to agree before they use it. Not collective.
   std::optional<SumOfSquares> sum_of_squares();
 
   /// From now on this rank keeps, of each gradient that was averaged, what `kept` says, and gives the memory of the

@@ -41,7 +41,7 @@ std::shared_ptr<Segment> open_memory(const FileCard& card) {
 }
 
 /// commit() of the pages that `range` touches.
-void commit_pages(Segment& segment, const Range& range) {
+void commit_range(Segment& segment, const Range& range) {
   if (range.length == 0) return;
   const size_t begin = range.begin / page_bytes() * page_bytes();
   segment.commit(begin, range.begin + range.length - begin);
@@ -103,7 +103,7 @@ std::shared_ptr<Segment> make_common_memory(Channel& channel, size_t bytes, cons
   attempt.run([&] {
     if (!attempt.segment) attempt.segment = open_memory(card);
     if (!attempt.segment) return;
-    for (const auto& range : own) commit_pages(*attempt.segment, range);
+    for (const auto& range : own) commit_range(*attempt.segment, range);
   });
   return agreed(channel, call, attempt);
 }

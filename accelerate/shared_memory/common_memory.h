@@ -11,12 +11,6 @@
 
 namespace accelerate::shared_memory {
 
-/// Bytes of a segment.
-struct Range {
-  size_t begin = 0;
-  size_t length = 0;
-};
-
 /// A segment of `bytes` zeros that every rank maps. It lasts until the last of them has let go of it, in whatever order
 /// they end. Each rank puts memory behind its `own` ranges, which is then near its cores; together they cover what is
 /// used. Null on all ranks where some may not open what another has made: ranks in containers of their own do not see

@@ -52,6 +52,15 @@ class Segment {
   size_t capacity_ = 0;
 };
 
+/// Bytes of a segment, or of a part of one.
+struct Range {
+  size_t begin = 0;
+  size_t length = 0;
+
+  size_t end() const { return begin + length; }
+  bool operator==(const Range&) const = default;
+};
+
 /// The unit of commit() and release().
 size_t page_bytes();
 

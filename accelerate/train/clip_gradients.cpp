@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 
+#include "accelerate/comm/operations.h"
 #include "accelerate/parallel/replicas.h"
 #include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/tensors/foreach_groups.h"
@@ -90,12 +91,6 @@ at::Tensor norm_of_shares(const Divided& divided, double norm_type) {
   return at::linalg_vector_norm(at::stack(norms), norm_type);
 }
 
-bool true_on_all_ranks(bool here, const comm::Group& group) {
-  auto flag = at::scalar_tensor(here ? 1 : 0, at::kInt);
-  group.all_reduce(flag, comm::Reduction::Min);
-  return flag.item<int>() != 0;
-}
-
 at::ScalarType type_of_norm(const std::vector<at::Tensor>& gradients) {
   const bool any_double = std::any_of(gradients.begin(), gradients.end(),
                                       [](const at::Tensor& each) { return each.scalar_type() == at::kDouble; });
@@ -133,7 +128,7 @@ at::Tensor norm_of_reductions(const std::vector<at::Tensor>& parameters, double 
   }
   // As many as the replicas have, and no others.
   known &= num_gradients == gradients.size() && all_averaged(parameters, replicas);
-  if (!true_on_all_ranks(known, replicas.front()->group())) return {};
+  if (!comm::true_on_all_ranks(known, replicas.front()->group())) return {};
   return at::scalar_tensor(std::sqrt(sum), type_of_norm(gradients));
 }
 

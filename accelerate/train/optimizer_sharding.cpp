@@ -82,9 +82,8 @@ bool OptimizerSharding::keeps_whole(const at::Tensor& parameter) const { return 
 void OptimizerSharding::share_gradients() {
   for (; num_sharing_gradients_ < replicas_.size(); ++num_sharing_gradients_) {
     replicas_[num_sharing_gradients_]->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
-      const auto [begin, length] =
-          worth_sharding(parameter) ? share_of(parameter.numel(), rank, size) : Stretch{0, parameter.numel()};
-      return parallel::ElementRange{begin, length};
+      return worth_sharding(parameter) ? share_of(parameter.numel(), rank, size)
+                                       : tensors::ElementRange{0, parameter.numel()};
     });
   }
 }

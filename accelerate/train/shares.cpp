@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kUnit = 64;
 }
 
-Stretch share_of(int64_t num_elements, int rank, int size) {
+tensors::ElementRange share_of(int64_t num_elements, int rank, int size) {
   const int64_t units = (num_elements + kUnit - 1) / kUnit;
   const int64_t each = (units + size - 1) / size * kUnit;
   const int64_t begin = std::min(num_elements, each * rank);

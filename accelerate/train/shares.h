@@ -6,25 +6,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "accelerate/tensors/element_range.h"
+
 namespace accelerate::train {
-
-/// Elements of a tensor, in the order of its memory.
-struct Stretch {
-  int64_t begin = 0;
-  int64_t length = 0;
-
-  bool operator==(const Stretch&) const = default;
-};
 
 /// What `rank` of `size` has of `num_elements`: together everything, and the first rank's is as long as any. Each
 /// begins at a multiple of 64 elements, where no vector instruction on the whole tensor would reach across: so a step
 /// of the shares has the bits of a step of the whole.
-Stretch share_of(int64_t num_elements, int rank, int size);
+tensors::ElementRange share_of(int64_t num_elements, int rank, int size);
 
 /// A stretch of the shares of one tensor, counted from the start of each rank's.
 struct Portion {
   size_t tensor = 0;
-  Stretch stretch = {};
+  tensors::ElementRange stretch = {};
 
   bool operator==(const Portion&) const = default;
 };
