@@ -30,4 +30,9 @@ ReductionWatch::~ReductionWatch() {
 
 bool ReductionWatch::possible(const Group& group) { return watched_backend(group) != nullptr; }
 
+bool ReductionWatch::lies_in_shared_memory(const Group& group, const at::Tensor& tensor) {
+  const auto backend = watched_backend(group);
+  return backend && backend->holds(tensor);
+}
+
 }  // namespace accelerate::comm

@@ -21,8 +21,8 @@ class ReductionWatch {
  public:
   struct Options {
     /// Called in the thread of a reduction when it is done, on this rank and all others; it may not call collectives.
-    /// With `sum_squares` it gets the sum of the squares of the results: the same number on all ranks that get one,
-    /// and none where another rank did not ask for it, or the type is neither float32 nor float64.
+    /// With `sum_squares` it gets the sum of the squares of the results, of float32 and float64: the same number on all
+    /// ranks that get one. Where another rank did not ask for it, it may get none; which is for ranks to agree on.
     std::function<void(std::optional<double> squares)> on_reduced;
     bool sum_squares = false;
   };
@@ -34,6 +34,9 @@ class ReductionWatch {
 
   /// Whether the ranks of a group can follow reductions. The same on all of them.
   static bool possible(const Group& group);
+
+  /// Whether `tensor` lies in memory that these ranks share, so that it is reduced where it is.
+  static bool lies_in_shared_memory(const Group& group, const at::Tensor& tensor);
 
  private:
   std::shared_ptr<SharedMemoryBackend> backend_;

@@ -81,6 +81,10 @@ void SharedMemoryBackend::reduce_everywhere(at::Tensor& tensor, const c10d::Allr
   real.put_back();
 }
 
+bool SharedMemoryBackend::holds(const at::Tensor& tensor) const {
+  return group_->heap()->offset_of(tensor.const_data_ptr(), tensor.nbytes()).has_value();
+}
+
 int64_t SharedMemoryBackend::watch(const at::Tensor& tensor, ReductionWatch::Options options) {
   std::lock_guard lock(collective_mutex_);
   watches_.emplace(num_watches_, Watch{tensor.const_data_ptr(), tensor.nbytes(), std::move(options)});

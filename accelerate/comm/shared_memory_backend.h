@@ -86,6 +86,9 @@ class SharedMemoryBackend : public c10d::Backend {
   /// See shared_memory::make_common_memory.
   std::shared_ptr<shared_memory::Segment> make_common(size_t bytes, const std::vector<shared_memory::Range>& own);
 
+  /// Whether `tensor` lies in the memory that allocateTensor() gives.
+  bool holds(const at::Tensor& tensor) const;
+
   /// See comm::ReductionWatch. Returns the number by which unwatch() knows it.
   int64_t watch(const at::Tensor& tensor, ReductionWatch::Options options);
   void unwatch(int64_t number);

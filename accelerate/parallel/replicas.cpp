@@ -174,15 +174,14 @@ class Replicas::Impl {
  private:
   void begin_shares(const KeptElements& kept) {
     auto buckets = reducer_->dense_buckets();
-    const bool on_cpu =
-        std::all_of(buckets.begin(), buckets.end(), [](const auto& bucket) { return bucket.memory.is_cpu(); });
-    if (!on_cpu || !*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No ||
-        !comm::ReductionWatch::possible(group_)) {
+    const bool shared = std::all_of(buckets.begin(), buckets.end(), [&](const auto& bucket) {
+      return bucket.memory.is_cpu() && comm::ReductionWatch::lies_in_shared_memory(group_, bucket.memory);
+    });
+    if (!shared || !*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No) {
       fail(
           "ranks cannot keep shares of their gradients: gradients have to live in the buckets, on the CPU and without ",
-          "a comm_hook, and all ranks have to talk through the memory of one machine; use gradient_as_bucket_view = "
-          "true and ",
-          "ACCELERATE_COMM=shm, or keep all gradients (zero_stage = 1)");
+          "a comm_hook, and buckets in memory that all ranks of one machine share; use gradient_as_bucket_view = true, ",
+          "ACCELERATE_COMM=shm and no DDP_DISABLE_COMM_MEM, or keep all gradients (zero_stage = 1)");
     }
     // Others would be made while the memory of these is still in use.
     reducer_->keep_buckets();
