@@ -1,5 +1,7 @@
 #include "transformers/text/json_lines_reader.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace transformers::text {
@@ -15,7 +17,14 @@ std::string value_of(const json& object, const std::string& key, bool is_list, c
     for (const auto& [name, value] : object.items()) known += (known.empty() ? "'" : ", '") + name + "'";
     lines.fail_at(lines.line_number(), "the object has no '", key, "'; it has: ", known.empty() ? "nothing" : known);
   }
-  if (is_list && item->is_array()) return item->dump();
+  if (is_list && item->is_array()) {
+    // Writing calls itself for each level, and would run out of stack.
+    if (std::any_of(item->begin(), item->end(), [](const json& label) { return label.is_structured(); })) {
+      lines.fail_at(lines.line_number(), "'", key,
+                    "' is a list with lists or objects in it; it can have texts and numbers");
+    }
+    return item->dump();
+  }
   if (item->is_string()) return item->get<std::string>();
   if (item->is_number()) return item->dump();
   if (item->is_boolean()) return item->get<bool>() ? "1" : "0";
