@@ -91,7 +91,8 @@ TEST_CASE("special tokens, inputs and sides that the files leave out are those o
   for (const auto& [name, checkpoint] : recorded("tokenizer_inputs").at("defaults").items()) {
     CAPTURE(name);
     Checkpoint files(checkpoint.at("files"));
-    const auto config = inputs::read_tokenizer_config(files.path());
+    const auto tokenizer = Tokenizer::from_file(files.path() / "tokenizer.json");
+    const auto config = inputs::read_tokenizer_config(files.path(), tokenizer);
     const auto& tokens = config.special_tokens;
     auto or_null = [](const std::optional<std::string>& token) { return token ? json(*token) : json(); };
     CHECK(json{{"pad_token", or_null(tokens.pad_token)},
@@ -103,6 +104,7 @@ TEST_CASE("special tokens, inputs and sides that the files leave out are those o
                {"eos_token", or_null(tokens.eos_token)}} == checkpoint.at("tokens"));
     CHECK(config.model_input_names == checkpoint.at("model_input_names"));
     CHECK((config.padding_side == tokenizers::Direction::Left) == (checkpoint.at("padding_side") == "left"));
+    CHECK((config.truncation_side == tokenizers::Direction::Left) == (checkpoint.at("truncation_side") == "left"));
   }
 }
 
@@ -143,6 +145,47 @@ TEST_CASE("a model takes as many tokens as it has positions, where the tokenizer
   CHECK(max_length(R"({"model_type": "gpt2", "n_positions": 1024})", "{}") == 1024);
   CHECK(max_length(R"({"model_type": "llama", "max_position_embeddings": 40})", "{}") == -1);
   CHECK(max_length(R"({"model_type": "bert", "max_position_embeddings": "many"})", "{}") == -1);
+}
+
+TEST_CASE("a max_length beyond the positions of the model is refused for rows of a streamed data set too") {
+  auto files = changed("bert", "config.json", R"({"model_type": "bert", "max_position_embeddings": 6})");
+  const auto tokenizer = AutoTokenizer::from_pretrained(Checkpoint(files).name());
+  const std::vector<LabelledText> rows{{.text = "a", .label = 1}};
+  CHECK(tokenizer(rows, {.truncation = true, .max_length = 6}).at("input_ids").size(1) == 3);
+  CHECK_THROWS_WITH_AS(tokenizer(rows, {.truncation = true, .max_length = 7}),
+                       "max_length is 7, but the model has 6 positions by its config.json; give at most as many",
+                       Error);
+}
+
+TEST_CASE("a vocab.txt that is not BERT's is refused, and so are tokens that were added to it") {
+  auto refusal = [](const std::string& file, const std::string& content) -> std::string {
+    Checkpoint files(changed("vocab", file, content));
+    try {
+      AutoTokenizer::from_pretrained(files.name());
+    } catch (const Error& error) {
+      return std::string(error.what()).substr(files.name().size() + 1);
+    }
+    return "";
+  };
+  CHECK(refusal("tokenizer_config.json", R"({"tokenizer_class": "BertJapaneseTokenizer"})") ==
+        "vocab.txt: BertJapaneseTokenizer does not use this file as BERT does; it needs a tokenizer.json");
+  CHECK(refusal("tokenizer_config.json", R"({"tokenizer_class": "MPNetTokenizer"})").starts_with("vocab.txt: MPNet"));
+  CHECK(refusal("tokenizer_config.json", R"({"tokenizer_class": "ElectraTokenizerFast"})") == "");
+  CHECK(refusal("tokenizer_config.json", "{}") == "");
+
+  auto files = changed("vocab", "tokenizer_config.json", "{}");
+  files["config.json"] = R"({"model_type": "splinter"})";
+  CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(Checkpoint(files).name()),
+                       doctest::Contains("a model of type splinter does not use this file as BERT does"), Error);
+  files["config.json"] = R"({"model_type": "mobilebert"})";
+  CHECK_NOTHROW(AutoTokenizer::from_pretrained(Checkpoint(files).name()));
+
+  CHECK(refusal("added_tokens.json", R"({"[MASK]": 4, "<user>": 19})") ==
+        "added_tokens.json: the token '<user>' was added to vocab.txt; Python's save_pretrained writes a "
+        "tokenizer.json that has it");
+  CHECK(refusal("tokenizer_config.json", R"({"added_tokens_decoder": {"0": {"content": "[PAD]"}}})") == "");
+  CHECK(refusal("tokenizer_config.json", R"({"added_tokens_decoder": {"19": {"content": "<user>"}}})")
+            .starts_with("tokenizer_config.json: the token '<user>' was added"));
 }
 
 TEST_CASE("the collator makes the batches that Python's makes, and renames label to labels") {

@@ -78,8 +78,7 @@ TEST_CASE("rows fit into the positions of the model, and a max_length beyond the
   CHECK(longest == 5);
   example.options.max_length = 6;
   CHECK_THROWS_WITH_AS(example.make(),
-                       "TokenizedDataset: max_length is 6, but the model has 5 positions by its config.json; give at "
-                       "most as many",
+                       "max_length is 6, but the model has 5 positions by its config.json; give at most as many",
                        accelerate::Error);
   example.options.max_length.reset();
   example.files.write("config.json", R"({"model_type": "bert", "max_position_embeddings": 4})");

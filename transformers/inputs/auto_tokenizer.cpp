@@ -1,7 +1,9 @@
 #include "transformers/inputs/auto_tokenizer.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "accelerate/base/content_key.h"
@@ -9,6 +11,7 @@
 #include "accelerate/base/read_file.h"
 #include "transformers/hub_cache.h"
 #include "transformers/inputs/labels.h"
+#include "transformers/tokenizers/replace_all.h"
 
 namespace transformers::inputs {
 
@@ -18,10 +21,10 @@ using tokenizers::Tokenizer;
 
 namespace {
 
-Tokenizer read_tokenizer(const std::filesystem::path& directory, const TokenizerConfig& config) {
+Tokenizer read_tokenizer(const std::filesystem::path& directory) {
   if (auto path = directory / "tokenizer.json"; std::filesystem::exists(path)) return Tokenizer::from_file(path);
   if (auto path = directory / "vocab.txt"; std::filesystem::exists(path))
-    return Tokenizer::from_vocab(path, config.vocab_options);
+    return Tokenizer::from_vocab(path, read_vocab_options(directory));
   fail(directory.string(), ": there is neither a tokenizer.json nor a vocab.txt");
 }
 
@@ -41,6 +44,22 @@ tokenizers::EncodeBatchOptions batch_options(const TokenizeOptions& options) {
           .first_text = options.first_text};
 }
 
+/// Takes spaces away that stand before English punctuation and short forms, as Python does: without the " do not" that
+/// the decoder of WordPiece shortens.
+void clean_up_tokenization(std::string& text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kReplacements = {{{" .", "."},
+                                                                                            {" ?", "?"},
+                                                                                            {" !", "!"},
+                                                                                            {" ,", ","},
+                                                                                            {" ' ", "'"},
+                                                                                            {" n't", "n't"},
+                                                                                            {" 'm", "'m"},
+                                                                                            {" 's", "'s"},
+                                                                                            {" 've", "'ve"},
+                                                                                            {" 're", "'re"}}};
+  for (auto [from, to] : kReplacements) tokenizers::replace_all(text, from, to);
+}
+
 at::Tensor tensor_of(const std::vector<uint32_t>& numbers) {
   auto tensor = at::empty({static_cast<int64_t>(numbers.size())}, at::kLong);
   std::copy(numbers.begin(), numbers.end(), tensor.mutable_data_ptr<int64_t>());
@@ -57,10 +76,8 @@ AutoTokenizer::AutoTokenizer(Tokenizer tokenizer, TokenizerConfig config, std::s
 
 AutoTokenizer AutoTokenizer::from_pretrained(const std::string& checkpoint, const std::string& revision) {
   const auto directory = find_checkpoint(checkpoint, revision);
-  auto config = read_tokenizer_config(directory);
-  auto tokenizer = read_tokenizer(directory, config);
-  auto& pad_token = config.special_tokens.pad_token;
-  if (!pad_token && tokenizer.padding()) pad_token = tokenizer.padding()->pad_token;
+  auto tokenizer = read_tokenizer(directory);
+  auto config = read_tokenizer_config(directory, tokenizer);
   auto fingerprint = fingerprint_of(directory, config);
   return AutoTokenizer(std::move(tokenizer), std::move(config), std::move(fingerprint));
 }
@@ -115,7 +132,10 @@ std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_token
   for (int64_t id : ids_of_text) {
     if (!std::in_range<uint32_t>(id)) fail("decode: ", id, " is not the id of a token; replace such numbers first");
   }
-  return tokenizer_.decode(std::vector<uint32_t>(ids_of_text.begin(), ids_of_text.end()), skip_special_tokens);
+  auto text = tokenizer_.decode(std::vector<uint32_t>(ids_of_text.begin(), ids_of_text.end()), skip_special_tokens);
+  // The spaces of BPE are those of the text.
+  if (config_.clean_up_tokenization_spaces && !tokenizer_.is_bpe()) clean_up_tokenization(text);
+  return text;
 }
 
 PadToken AutoTokenizer::pad_token() const {
@@ -134,8 +154,16 @@ void AutoTokenizer::set_pad_token(const std::string& token) {
   config_.special_tokens.pad_token = token;
 }
 
+void AutoTokenizer::check_max_length(std::optional<int64_t> max_length) const {
+  const auto positions = config_.max_positions;
+  if (!max_length || !positions || *max_length <= *positions) return;
+  fail("max_length is ", *max_length, ", but the model has ", *positions,
+       " positions by its config.json; give at most as many");
+}
+
 /// The tokenizer as one call wants it. A copy, which shares the vocabulary.
 Tokenizer AutoTokenizer::truncating(const TokenizeOptions& options) const {
+  check_max_length(options.max_length);
   auto tokenizer = tokenizer_;
   const auto max_length = options.max_length ? options.max_length : config_.model_max_length;
   const bool length_alone = options.max_length && options.padding == Padding::No;

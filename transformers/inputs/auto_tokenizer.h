@@ -61,7 +61,8 @@ class AutoTokenizer {
   /// The tokens of each row with all that is known of them, without padding.
   std::vector<Encoding> encode(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
-  /// The text of ids, a tensor [length]. Throws Error for a number that cannot be an id, such as the -100 of labels.
+  /// The text of ids, a tensor [length], without spaces before punctuation where tokenizer_config.json wants that.
+  /// Throws Error for a number that cannot be an id, such as the -100 of labels.
   std::string decode(const at::Tensor& ids, bool skip_special_tokens = false) const;
 
   /// What rows are filled up with. Throws Error for a tokenizer that has no such token.
@@ -78,8 +79,9 @@ class AutoTokenizer {
   /// How many tokens the model takes, by tokenizer_config.json and by its positions; nothing: any number.
   std::optional<int64_t> model_max_length() const { return config_.model_max_length; }
 
-  /// How many positions the model of config.json has learnt; nothing: it has none, or there is no such file.
-  std::optional<int64_t> max_positions() const { return config_.max_positions; }
+  /// Throws Error for a length beyond the positions that the model of config.json has learnt: a text that is too long
+  /// would be found in the middle of a training. Each call with a `max_length` does this first.
+  void check_max_length(std::optional<int64_t> max_length) const;
 
   /// The names of the tensors, in their order.
   const std::vector<std::string>& model_input_names() const { return config_.model_input_names; }

@@ -48,14 +48,6 @@ std::filesystem::path cache_file(const text::TextDataset& texts, const AutoToken
   return directory / (key.hex() + ".safetensors");
 }
 
-/// A text that is too long would be found in the middle of a training.
-void check_max_length(std::optional<int64_t> max_length, const AutoTokenizer& tokenizer) {
-  const auto positions = tokenizer.max_positions();
-  if (!max_length || !positions || *max_length <= *positions) return;
-  accelerate::fail("TokenizedDataset: max_length is ", *max_length, ", but the model has ", *positions,
-                   " positions by its config.json; give at most as many");
-}
-
 at::Tensor tensor_of(const std::vector<int32_t>& numbers) {
   return at::tensor(numbers, at::TensorOptions().dtype(at::kInt));
 }
@@ -70,7 +62,7 @@ TokenizedDataset::TokenizedDataset(const text::TextDataset& texts, const AutoTok
                                    const TokenizedDatasetOptions& options)
     : names_(tokenizer.model_input_names()) {
   if (texts.size() == 0) accelerate::fail("TokenizedDataset: the data set is empty");
-  check_max_length(options.max_length, tokenizer);
+  tokenizer.check_max_length(options.max_length);
   const auto path = cache_file(texts, tokenizer, options);
   if (path.empty()) {
     tokenize(texts, tokenizer, options);

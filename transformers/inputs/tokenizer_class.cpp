@@ -1,6 +1,7 @@
 #include "transformers/inputs/tokenizer_class.h"
 
 #include <map>
+#include <set>
 
 namespace transformers::inputs {
 
@@ -54,7 +55,10 @@ const std::map<std::string, TokenizerClass>& known_classes() {
       {"DebertaV2", {kTypesLast, with_ends(tokens_in_brackets())}},
       {"DistilBert", {kNoTypes, tokens_in_brackets()}},
       {"Electra", {kTypesSecond, tokens_in_brackets()}},
-      {"GPT2", {kNoTypes, {.unk_token = end, .bos_token = end, .eos_token = end}}},
+      {"GPT2",
+       {.model_input_names = kNoTypes,
+        .special_tokens = {.unk_token = end, .bos_token = end, .eos_token = end},
+        .without_padding = true}},
       {"Llama",
        {kNoTypes, {.unk_token = "<unk>", .bos_token = "<s>", .eos_token = "</s>"}, tokenizers::Direction::Left}},
       {"Lxmert", {kTypesSecond, tokens_in_brackets()}},
@@ -85,13 +89,22 @@ std::string class_of_model(const std::string& model_type) {
 
 }  // namespace
 
-TokenizerClass find_tokenizer_class(const std::string& model_type, const std::string& declared) {
+std::string tokenizer_class_name(const std::string& model_type, const std::string& declared) {
   // Many files of these models name a class that is not theirs; Python does not heed it either.
   const bool ignores_declared = model_type == "mistral" || model_type == "modernbert" || model_type == "qwen2";
-  const auto name = declared.empty() || ignores_declared ? class_of_model(model_type)
-                                                         : declared.substr(0, declared.find("Tokenizer"));
+  return declared.empty() || ignores_declared ? class_of_model(model_type)
+                                              : declared.substr(0, declared.find("Tokenizer"));
+}
+
+TokenizerClass find_tokenizer_class(const std::string& name) {
   const auto found = known_classes().find(name);
   return found == known_classes().end() ? TokenizerClass() : found->second;
+}
+
+bool splits_like_bert(const std::string& name) {
+  static const std::set<std::string> classes{"Bert",       "DPRContextEncoder", "DPRQuestionEncoder", "DPRReader",
+                                             "DistilBert", "Electra",           "Lxmert",             "MobileBert"};
+  return classes.contains(name);
 }
 
 }  // namespace transformers::inputs

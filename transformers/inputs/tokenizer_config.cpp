@@ -75,14 +75,21 @@ std::string text_of(const json& object, const char* key) {
   return text.is_string() ? text.get<std::string>() : "";
 }
 
-TokenizerClass class_of(const json& config, const json& model) {
-  const auto declared = text_of(config, "tokenizer_class");
-  return find_tokenizer_class(text_of(model, "model_type"),
-                              declared.empty() ? text_of(model, "tokenizer_class") : declared);
+/// Whether a tokenizer.json has a part for bytes.
+bool is_byte_level(const std::filesystem::path& file) {
+  return accelerate::read_file_if_there(file).value_or("").find("\"ByteLevel\"") != std::string::npos;
 }
 
-/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused, and DeBERTa
-/// need not have any. What the file leaves out is as in the model's class.
+std::string class_name_of(const json& config, const json& model, const std::filesystem::path& directory) {
+  auto declared = text_of(config, "tokenizer_class");
+  if (declared.empty()) declared = text_of(model, "tokenizer_class");
+  const auto name = tokenizer_class_name(text_of(model, "model_type"), declared);
+  // Files of Llama 3 name a class that is made for words with visible spaces; Python does not heed it either.
+  return name == "Llama" && is_byte_level(directory / "tokenizer.json") ? "" : name;
+}
+
+/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused, and
+/// DeBERTa need not have any. What the file leaves out is as in the model's class.
 std::optional<int64_t> positions_of(const json& model) {
   static const std::set<std::string> from_zero{"albert", "bert", "deberta-v2", "distilbert", "electra"};
   static const std::set<std::string> after_padding{"camembert", "roberta", "xlm-roberta"};
@@ -115,37 +122,72 @@ void read_special_tokens(const json& config, const std::filesystem::path& path, 
   read("eos_token", tokens.eos_token);
 }
 
-tokenizers::VocabOptions vocab_options_of(const json& config) {
-  tokenizers::VocabOptions options;
-  auto read = [&](const char* key, auto& option) {
-    if (auto value = config.value(key, json()); value.is_boolean()) option = value.get<bool>();
+bool flag_of(const json& config, const char* key, bool fallback) {
+  const auto value = config.value(key, json());
+  return value.is_boolean() ? value.get<bool>() : fallback;
+}
+
+/// Throws Error for tokens that were added to a vocab.txt, by the files that older and newer versions write.
+void refuse_added_tokens(const json& config, const std::filesystem::path& directory) {
+  static const std::set<std::string> of_bert{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  auto refuse = [&](const std::string& token, const char* file) {
+    if (of_bert.contains(token)) return;
+    fail((directory / file).string(), ": the token '", token,
+         "' was added to vocab.txt; Python's save_pretrained writes a tokenizer.json that has it");
   };
-  read("do_lower_case", options.lowercase);
-  read("strip_accents", options.strip_accents);
-  read("tokenize_chinese_chars", options.tokenize_chinese_chars);
-  return options;
+  if (const auto added = config.find("added_tokens_decoder"); added != config.end()) {
+    for (const auto& token : *added) {
+      refuse(token.is_object() ? text_of(token, "content") : token.dump(), "tokenizer_config.json");
+    }
+    return;
+  }
+  const auto added = read_object(directory / "added_tokens.json");
+  for (const auto& [token, id] : added.items()) refuse(token, "added_tokens.json");
 }
 
 }  // namespace
 
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory) {
+tokenizers::VocabOptions read_vocab_options(const std::filesystem::path& directory) {
+  const auto config = read_object(directory / "tokenizer_config.json");
+  const auto model = read_object(directory / "config.json");
+  const auto name = class_name_of(config, model, directory);
+  const auto type = text_of(model, "model_type");
+  const bool nothing_known = name.empty() && type.empty();
+  if (!nothing_known && !splits_like_bert(name)) {
+    fail((directory / "vocab.txt").string(), ": ", name.empty() ? "a model of type " + type : name + "Tokenizer",
+         " does not use this file as BERT does; it needs a tokenizer.json");
+  }
+  refuse_added_tokens(config, directory);
+  tokenizers::VocabOptions options;
+  options.lowercase = flag_of(config, "do_lower_case", options.lowercase);
+  options.tokenize_chinese_chars = flag_of(config, "tokenize_chinese_chars", options.tokenize_chinese_chars);
+  options.strip_accents = flag_of(config, "strip_accents", options.lowercase);
+  return options;
+}
+
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory, const tokenizers::Tokenizer& tokenizer) {
   const auto path = directory / "tokenizer_config.json";
   const auto config = read_object(path);
   const auto model = read_object(directory / "config.json");
-  const auto defaults = class_of(config, model);
+  const auto defaults = find_tokenizer_class(class_name_of(config, model, directory));
+  const auto& padding = tokenizer.padding();
+  const auto& truncation = tokenizer.truncation();
   TokenizerConfig result;
   result.max_positions = positions_of(model);
   result.model_max_length = smaller(max_length_of(config, path), result.max_positions);
-  result.padding_side = side_of(config, "padding_side", defaults.padding_side, path);
-  result.truncation_side = side_of(config, "truncation_side", Direction::Right, path);
+  result.padding_side = side_of(config, "padding_side", padding ? padding->direction : defaults.padding_side, path);
+  result.truncation_side =
+      side_of(config, "truncation_side", truncation ? truncation->direction : Direction::Right, path);
   result.special_tokens = defaults.special_tokens;
+  auto& pad_token = result.special_tokens.pad_token;
+  if (padding && !pad_token && !defaults.without_padding) pad_token = padding->pad_token;
   read_special_tokens(config, path, result.special_tokens);
   if (!config.contains("added_tokens_decoder")) {  // files with it were written when the map was of no use any more
     const auto map = directory / "special_tokens_map.json";
     read_special_tokens(read_object(map), map, result.special_tokens);
   }
   result.model_input_names = named_inputs(config, path).value_or(defaults.model_input_names);
-  result.vocab_options = vocab_options_of(config);
+  result.clean_up_tokenization_spaces = flag_of(config, "clean_up_tokenization_spaces", false);
   return result;
 }
 

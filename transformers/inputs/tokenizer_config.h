@@ -22,12 +22,16 @@ struct TokenizerConfig {
   tokenizers::Direction truncation_side = tokenizers::Direction::Right;
   SpecialTokens special_tokens = {};
   std::vector<std::string> model_input_names = {"input_ids", "attention_mask"};
-  tokenizers::VocabOptions vocab_options = {};  // of a tokenizer that has a vocab.txt only
+  bool clean_up_tokenization_spaces = false;  // when tokens become text again
 };
 
-/// Reads tokenizer_config.json, special_tokens_map.json and config.json of `directory`, all of which may be missing.
-/// What they leave out follows from the class of the tokenizer; a length that they leave out, or that is longer, is as
-/// many positions as the model has. Throws Error naming the file for one that is broken.
-TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory);
+/// Reads tokenizer_config.json, special_tokens_map.json and config.json of `directory`, all of which may be missing,
+/// for the `tokenizer` that was read there. What they leave out follows from its own padding and truncation, and else
+/// from its class; a length that they leave out, or that is longer, is as many positions as the model has. Throws Error
+/// naming the file for one that is broken.
+TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory, const tokenizers::Tokenizer& tokenizer);
+
+/// Reads how the vocab.txt of `directory` is used. Throws Error where that is not as BERT uses it.
+tokenizers::VocabOptions read_vocab_options(const std::filesystem::path& directory);
 
 }  // namespace transformers::inputs

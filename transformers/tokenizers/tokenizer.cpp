@@ -4,6 +4,7 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/error.h"
+#include "transformers/tokenizers/bpe.h"
 #include "transformers/tokenizers/parallel_for.h"
 #include "transformers/tokenizers/tokenizer_parts.h"
 #include "transformers/tokenizers/unicode.h"
@@ -207,6 +208,8 @@ const std::string* Tokenizer::id_to_token(uint32_t id) const {
 size_t Tokenizer::vocab_size(bool with_added_tokens) const {
   return parts_->model->vocab_size() + (with_added_tokens ? parts_->added_tokens.num_beyond(*parts_->model) : 0);
 }
+
+bool Tokenizer::is_bpe() const { return dynamic_cast<const Bpe*>(parts_->model.get()) != nullptr; }
 
 void Tokenizer::enable_truncation(const TruncationOptions& options) {
   size_t added = parts_->post_processor ? parts_->post_processor->added_tokens(/*is_pair=*/false) : 0;

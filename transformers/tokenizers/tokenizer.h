@@ -78,6 +78,9 @@ class Tokenizer {
   /// Number of entries, with or without added tokens that the model does not have.
   size_t vocab_size(bool with_added_tokens = true) const;
 
+  /// Whether its model is BPE, of any kind.
+  bool is_bpe() const;
+
   /// From now on, cuts to `max_length`. Throws Error when no token would be left beside the special ones and the
   /// stride.
   void enable_truncation(const TruncationOptions& options);

@@ -33,6 +33,7 @@ LEFT = {
     "truncation_side": "left",
     "model_max_length": 1000000000000000019884624838656,
 }
+SPACES = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "[PAD]", "model_max_length": 8}
 ACCENTS = {**BERT, "strip_accents": False, "tokenize_chinese_chars": False}
 # Models and classes whose files leave the special tokens to the class, with the kind of their vocabularies.
 MODEL_TYPES = {
@@ -62,17 +63,17 @@ CALLS = [
 COLLATORS = [{}, {"pad_to_multiple_of": 16}, {"padding": "max_length", "max_length": 20}]
 
 
-def tokenizer_json():
-    """A small WordPiece tokenizer that asks for truncation and padding, which AutoTokenizer does not heed."""
+def tokenizer_json(side="right", decoder=decoders.WordPiece()):
+    """A small WordPiece tokenizer that asks for truncation and padding, of which AutoTokenizer heeds the sides only."""
     tokenizer = Tokenizer(models.WordPiece({word: i for i, word in enumerate(VOCAB)}, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
-    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.decoder = decoder
     tokenizer.add_special_tokens(VOCAB[:5])
-    tokenizer.enable_truncation(6)
-    tokenizer.enable_padding(length=6)
+    tokenizer.enable_truncation(6, direction=side)
+    tokenizer.enable_padding(length=6, direction=side)
     return tokenizer.to_str()
 
 
@@ -81,13 +82,18 @@ def checkpoints():
     return {
         "bert": {"tokenizer.json": tokenizer_json(), "tokenizer_config.json": json.dumps(BERT)},
         "left": {"tokenizer.json": tokenizer_json(), "tokenizer_config.json": json.dumps(LEFT)},
+        "left by its tokenizer.json": {"tokenizer.json": tokenizer_json("left"), "tokenizer_config.json": json.dumps(BERT)},
+        "spaces before punctuation": {"tokenizer.json": tokenizer_json(decoder=decoders.WordPiece(cleanup=False)),
+                                      "tokenizer_config.json": json.dumps(SPACES)},
+        "spaces taken away": {"tokenizer.json": tokenizer_json(decoder=decoders.WordPiece(cleanup=False)),
+                              "tokenizer_config.json": json.dumps(SPACES | {"clean_up_tokenization_spaces": True})},
         "vocab": {"vocab.txt": vocab, "tokenizer_config.json": json.dumps(BERT)},
         "accents": {"vocab.txt": vocab + "ä\n", "tokenizer_config.json": json.dumps(ACCENTS)},
     }
 
 
-def tokenizer_json_of(kind):
-    """A tokenizer that has all special tokens of all classes."""
+def tokenizer_json_of(kind, side=None, byte_level=False):
+    """A tokenizer that has all special tokens of all classes; with a side, it pads with <pad> and cuts there."""
     words = VOCAB[:5] + ["<s>", "</s>", "<pad>", "<unk>", "<mask>", "<|endoftext|>", "a"]
     ids = {word: i for i, word in enumerate(words)}
     model = {
@@ -95,14 +101,21 @@ def tokenizer_json_of(kind):
         "Unigram": lambda: models.Unigram([(word, -1.0) for word in words], 1, False),
         "WordPiece": lambda: models.WordPiece(ids, unk_token="[UNK]"),
     }[kind]()
-    return Tokenizer(model).to_str()
+    tokenizer = Tokenizer(model)
+    if byte_level:
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel()
+    if side:
+        tokenizer.enable_padding(direction=side, pad_token="<pad>", pad_id=7)
+        tokenizer.enable_truncation(6, direction=side)
+    return tokenizer.to_str()
 
 
 def files_without_tokens():
     """Checkpoints that name no special tokens, or not all, by what they have."""
-    def files(kind, model_type=None, **config):
+    def files(kind, model_type=None, side=None, byte_level=False, **config):
         models_file = {"config.json": json.dumps({"model_type": model_type})} if model_type else {}
-        return {"tokenizer.json": tokenizer_json_of(kind), "tokenizer_config.json": json.dumps(config), **models_file}
+        return {"tokenizer.json": tokenizer_json_of(kind, side, byte_level), "tokenizer_config.json": json.dumps(config),
+                **models_file}
 
     mapped = files("WordPiece", "bert", pad_token="[MASK]", sep_token=None)
     mapped["special_tokens_map.json"] = json.dumps({"pad_token": "<pad>", "mask_token": None})
@@ -117,6 +130,17 @@ def files_without_tokens():
         "modernbert with a class": files("WordPiece", "modernbert", tokenizer_class="BertTokenizer"),
         "qwen2 with another class": files("BPE", "qwen2", tokenizer_class="PreTrainedTokenizerFast"),
         "no pad token": files("WordPiece", "bert", pad_token=None),
+        "sides of the file": files("WordPiece", "bert", side="left"),
+        "sides of the file and others": files("WordPiece", "bert", side="left", padding_side="right",
+                                              truncation_side="right"),
+        "sides of the file, not of the class": files("BPE", tokenizer_class="LlamaTokenizer", side="right"),
+        "padding of the file": files("WordPiece", side="left", tokenizer_class="PreTrainedTokenizerFast"),
+        "padding of the file, and none": files("WordPiece", side="left", tokenizer_class="PreTrainedTokenizerFast",
+                                               pad_token=None),
+        "padding of the file, and none in the class": files("BPE", "gpt2", side="left"),
+        "padding of the file, and another": files("WordPiece", "bert", side="right"),
+        "llama by bytes": files("BPE", "llama", byte_level=True, tokenizer_class="LlamaTokenizer"),
+        "llama by bytes, fast": files("BPE", byte_level=True, tokenizer_class="LlamaTokenizerFast"),
         "a map": mapped,
         "a map that is not heeded": decoded,
     }
@@ -132,6 +156,7 @@ def record_tokens(files):
             "tokens": {name: getattr(tokenizer, name) for name in SPECIAL},
             "model_input_names": tokenizer.model_input_names,
             "padding_side": tokenizer.padding_side,
+            "truncation_side": tokenizer.truncation_side,
         }
 
 
