@@ -37,6 +37,7 @@ def real_texts(count):
             with open(ASSETS / f"snli/{part}.jsonl", encoding="utf-8") as file:
                 rows = map(json.loads, file)
                 texts += dict.fromkeys(row[key] for row in rows for key in ("sentence1", "sentence2"))
+    assert len(texts) >= count, f"there are {len(texts)} real texts, not {count}"
     step = max(1, len(texts) // count)
     return texts[::step][:count]
 
