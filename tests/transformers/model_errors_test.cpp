@@ -72,13 +72,19 @@ TEST_CASE("a configuration that makes no model is refused, with the key and what
 }
 
 TEST_CASE("rotations take the length that a class is made for where the configuration has none") {
-  CHECK(AutoModel::from_config(config(R"({"model_type": "llama", "vocab_size": 11, "hidden_size": 8,
-                                          "intermediate_size": 5, "num_hidden_layers": 1, "num_attention_heads": 2,
-                                          "rope_parameters": {"rope_type": "dynamic", "factor": 2}})"))
-            ->forward(ModelInputs{.input_ids = ids(1, 3)})
-            .last_hidden_state.isfinite()
-            .all()
-            .item<bool>());
+  constexpr int64_t kLength = 2048;  // of Llama; dynamic rotations change beyond it
+  auto hidden_state = [](const std::string& length) {
+    torch::manual_seed(1);
+    auto model = AutoModel::from_config(config(R"({"model_type": "llama", "vocab_size": 11, "hidden_size": 8,
+        "intermediate_size": 5, "num_hidden_layers": 1, "num_attention_heads": 2, "initializer_range": 1,
+        "rope_parameters": {"rope_type": "dynamic", "factor": 2})" + length + "}"));
+    at::NoGradGuard no_grad;
+    const auto ids = at::arange(kLength + 2).remainder(11).unsqueeze(0);
+    return model->forward(ModelInputs{.input_ids = ids}).last_hidden_state;
+  };
+  const auto without_length = hidden_state("");
+  CHECK(torch::equal(without_length, hidden_state(R"(, "max_position_embeddings": 2048)")));
+  CHECK_FALSE(torch::equal(without_length, hidden_state(R"(, "max_position_embeddings": 2047)")));
 }
 
 TEST_CASE("weights that are missing, damaged or no weights are refused with the file's name") {
