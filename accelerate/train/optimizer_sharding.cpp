@@ -58,12 +58,16 @@ void for_each_sharded_state(const OptimizerSharding& sharding, torch::optim::Opt
 }  // namespace
 
 OptimizerSharding::~OptimizerSharding() {
-  for (size_t i = 0; i < num_sharing_gradients_; ++i) replicas_[i]->release_shares();
+  for (const auto& tie : ties_) {
+    if (tie.shares_gradients) tie.replicas->release_shares();
+  }
 }
 
 void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer) {
-  if (ended_ || std::find(replicas_.begin(), replicas_.end(), replicas) != replicas_.end()) return;
-  replicas_.push_back(replicas);
+  const bool tied = std::ranges::any_of(ties_, [&](const Tie& tie) { return tie.replicas == replicas; });
+  if (ended_ || tied) return;
+  forget_replaced_by(*replicas, optimizer);
+  ties_.push_back({.replicas = replicas});
   has_common_ = is_adam(optimizer) && comm::memory_reach(group()).common;
   for_each_sharded(*this, optimizer, [this](const at::Tensor& parameter) { keeps_shares_ |= !keeps_whole(parameter); });
   for_each_sharded_state(*this, optimizer, [this](const at::Tensor& parameter, at::Tensor& state) {
@@ -72,23 +76,37 @@ void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas,
   });
 }
 
+void OptimizerSharding::forget_replaced_by(const parallel::Replicas& replicas, torch::optim::Optimizer& optimizer) {
+  std::erase_if(ties_, [&](const Tie& tie) {
+    const bool replaced = std::ranges::all_of(optimizer.param_groups(), [&](const auto& group) {
+      return std::ranges::all_of(group.params(), [&](const at::Tensor& parameter) {
+        return replicas.averages(parameter) || !tie.replicas->averages(parameter);
+      });
+    });
+    if (replaced && tie.shares_gradients) tie.replicas->release_shares();
+    return replaced;
+  });
+}
+
 bool OptimizerSharding::shards(const at::Tensor& parameter) const {
   return worth_sharding(parameter) &&
-         std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& each) { return each->averages(parameter); });
+         std::ranges::any_of(ties_, [&](const Tie& tie) { return tie.replicas->averages(parameter); });
 }
 
 bool OptimizerSharding::keeps_whole(const at::Tensor& parameter) const { return has_common_ && parameter.is_cpu(); }
 
 void OptimizerSharding::share_gradients() {
-  for (; num_sharing_gradients_ < replicas_.size(); ++num_sharing_gradients_) {
-    replicas_[num_sharing_gradients_]->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
+  for (auto& [replicas, shares_gradients] : ties_) {
+    if (shares_gradients) continue;
+    replicas->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
       return worth_sharding(parameter) ? share_of(parameter.numel(), rank, size)
                                        : tensors::ElementRange{0, parameter.numel()};
     });
+    shares_gradients = true;
   }
 }
 
-const comm::Group& OptimizerSharding::group() const { return replicas_.front()->group(); }
+const comm::Group& OptimizerSharding::group() const { return ties_.front().replicas->group(); }
 
 at::Tensor OptimizerSharding::share(const at::Tensor& tensor, int rank) const {
   const auto [begin, length] = share_of(tensor.numel(), rank, group().size());
@@ -126,7 +144,7 @@ at::Tensor OptimizerSharding::gather(const at::Tensor& parameter, const at::Tens
 }
 
 bool OptimizerSharding::gradients_are_local() const {
-  return std::any_of(replicas_.begin(), replicas_.end(), [](const auto& each) { return each->gradients_are_local(); });
+  return std::ranges::any_of(ties_, [](const Tie& tie) { return tie.replicas->gradients_are_local(); });
 }
 
 void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
@@ -135,15 +153,17 @@ void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
                            [this](const at::Tensor& parameter, at::Tensor& state) { state = whole(parameter, state); });
   }
   size_t num_dropped = 0;
-  for (size_t i = 0; i < num_sharing_gradients_; ++i) num_dropped += replicas_[i]->keep_whole_gradients();
+  for (const auto& tie : ties_) {
+    if (tie.shares_gradients) num_dropped += tie.replicas->keep_whole_gradients();
+  }
   common_.make_private();
-  replicas_.clear();
-  num_sharing_gradients_ = 0;
+  ties_.clear();
   ended_ = true;
   if (num_dropped == 0) return;
   get_logger("accelerate.train")
-      .warning(std::to_string(num_dropped) + " gradients, of which this rank kept its share only, are dropped: ranks no "
-                                             "longer share the step, and the next one leaves these parameters out",
+      .warning(std::to_string(num_dropped) +
+                   " gradients, of which this rank kept its share only, are dropped: ranks no "
+                   "longer share the step, and the next one leaves these parameters out",
                {.main_process_only = false});
 }
 

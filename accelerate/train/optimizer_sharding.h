@@ -31,12 +31,12 @@ class OptimizerSharding {
   ~OptimizerSharding();
 
   /// Shards the parameters that `replicas` keeps the same on its ranks: those of some size, since for small ones it
-  /// costs less to step them on every rank. State that `optimizer` already has is cut, or waits for take_in(). Does
-  /// nothing after end().
+  /// costs less to step them on every rank. It takes the place of replicas of the same parameters, whose model was
+  /// prepared anew. State that `optimizer` already has is cut, or waits for take_in(). Does nothing after end().
   void add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer);
 
   /// Whether something may be sharded.
-  bool is_on() const { return !replicas_.empty(); }
+  bool is_on() const { return !ties_.empty(); }
 
   bool shards(const at::Tensor& parameter) const;
 
@@ -77,10 +77,16 @@ class OptimizerSharding {
   void end(torch::optim::Optimizer& optimizer);
 
  private:
+  /// To a model some of whose parameters the optimizer steps.
+  struct Tie {
+    std::shared_ptr<parallel::Replicas> replicas;
+    bool shares_gradients = false;
+  };
+
+  void forget_replaced_by(const parallel::Replicas& replicas, torch::optim::Optimizer& optimizer);
   at::Tensor gather(const at::Tensor& parameter, const at::Tensor& share) const;
 
-  std::vector<std::shared_ptr<parallel::Replicas>> replicas_;
-  size_t num_sharing_gradients_ = 0;  // of the replicas, from the first on
+  std::vector<Tie> ties_;
   CommonState common_;
   bool has_common_ = false;
   bool keeps_shares_ = false;  // of the state of some parameter

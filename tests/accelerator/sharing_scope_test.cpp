@@ -3,15 +3,17 @@
 
 #include <sys/mman.h>
 
-#include <cmath>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string>
 
 #include <doctest/doctest.h>
 
 #include "accelerate/accelerator.h"
 #include "accelerate/train/optimizer_sharding.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
 
@@ -121,7 +123,7 @@ class Fenced {
  public:
   explicit Fenced(const std::vector<at::Tensor>& parameters)
       : page_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
-        adamw_(new (page_) torch::optim::AdamW(parameters, torch::optim::AdamWOptions(1e-2))) {}
+        adamw_(new(page_) torch::optim::AdamW(parameters, torch::optim::AdamWOptions(1e-2))) {}
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
   ~Fenced() {
@@ -191,6 +193,19 @@ TEST_CASE("gradients that one optimizer of a model needs whole stay whole, whate
   });
 }
 
+TEST_CASE("that shares of gradients are dropped is a warning on every rank, but at the end") {
+  run_ranks(2, [](comm::Group&) {
+    const auto warns = [](const std::function<void()>& work) {
+      return captured_stderr(work).find("of which this rank kept its share only, are dropped") != std::string::npos;
+    };
+    SingleModel stopped(2), ended(2);
+    stopped.backward(0);
+    CHECK(warns([&] { stopped.optimizer->unshard(); }));
+    ended.backward(0);
+    CHECK_FALSE(warns([&] { ended.accelerator.end_training(); }));
+  });
+}
+
 TEST_CASE("gradients are shared for as long as an optimizer that shares them is in use") {
   run_ranks(2, [](comm::Group&) {
     SingleModel single(2);
@@ -234,6 +249,23 @@ TEST_CASE("what free_memory() forgot still clips by shares, and still waits for 
       for (int i = 1; i < (run->accelerator.is_main_process() ? 4 : 2); ++i) run->step(i);
     }
     check_same_bits(uneven.model.parameters(), even.model.parameters());
+  });
+}
+
+TEST_CASE("an optimizer's handle goes on sharing with a model that is prepared anew") {
+  run_ranks(2, [](comm::Group&) {
+    for (int64_t zero_stage : {1, 2}) {
+      SingleModel shared(zero_stage), alone(0);
+      for (SingleModel* run : {&shared, &alone}) {
+        run->step(0);
+        run->accelerator.free_memory();
+        run->model = run->accelerator.prepare(run->net);
+        run->optimizer = run->accelerator.prepare(*run->optimizer);
+        for (int i = 1; i < 4; ++i) run->step(i);
+      }
+      CHECK(shared.optimizer->sharding());
+      check_same_bits(shared.model.parameters(), alone.model.parameters());
+    }
   });
 }
 
