@@ -180,7 +180,8 @@ class Replicas::Impl {
     if (!shared || !*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No) {
       fail(
           "ranks cannot keep shares of their gradients: gradients have to live in the buckets, on the CPU and without ",
-          "a comm_hook, and buckets in memory that all ranks of one machine share; use gradient_as_bucket_view = true, ",
+          "a comm_hook, and buckets in memory that all ranks of one machine share; use gradient_as_bucket_view = "
+          "true, ",
           "ACCELERATE_COMM=shm and no DDP_DISABLE_COMM_MEM, or keep all gradients (zero_stage = 1)");
     }
     // Others would be made while the memory of these is still in use.
