@@ -41,7 +41,7 @@ class AutoModel : public ModelHolder<BaseModel> {
   /// does not have is initialised and reported. Throws Error for what cannot be read or is not known.
   static AutoModel from_pretrained(const std::string& checkpoint, const FromPretrainedOptions& options = {});
 
-  /// A model with new weights.
+  /// A model with new weights, which are those that Python draws with the same seed.
   static AutoModel from_config(const PretrainedConfig& config);
 };
 

@@ -23,6 +23,11 @@ void Layer::initialize(const std::string& parameter, double range) {
   }
 }
 
+void Layer::draw_once() {
+  at::NoGradGuard no_grad;
+  for (auto& parameter : parameters(/*recurse=*/false)) parameter.uniform_();
+}
+
 LinearImpl::LinearImpl(int64_t inputs, int64_t outputs, bool with_bias)
     : weight(register_parameter("weight", at::empty({outputs, inputs}))) {
   if (with_bias) bias = register_parameter("bias", at::empty({outputs}));
@@ -38,6 +43,11 @@ at::Tensor Conv1DImpl::forward(const at::Tensor& x) const {
   return at::addmm(bias, x.view({-1, x.size(-1)}), weight).view(shape);
 }
 
+void Conv1DImpl::draw_once() {
+  at::NoGradGuard no_grad;
+  weight.normal_();
+}
+
 EmbeddingImpl::EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index)
     : weight(register_parameter("weight", at::empty({count, size}))), padding_index_(padding_index.value_or(-1)) {}
 at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const { return at::embedding(weight, ids, padding_index_); }
@@ -45,6 +55,11 @@ void EmbeddingImpl::initialize(const std::string& parameter, double range) {
   Layer::initialize(parameter, range);
   at::NoGradGuard no_grad;
   if (padding_index_ >= 0) weight.select(0, padding_index_).zero_();
+}
+
+void EmbeddingImpl::draw_once() {
+  at::NoGradGuard no_grad;
+  weight.normal_();
 }
 
 LayerNormImpl::LayerNormImpl(int64_t size, double eps, bool with_bias)

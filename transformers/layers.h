@@ -20,6 +20,10 @@ class Layer : public torch::nn::Module {
  public:
   /// Fills one parameter: weights are drawn from a normal distribution with the standard deviation `range`.
   virtual void initialize(const std::string& parameter, double range);
+
+  /// Draws the random numbers that the constructor of Python's layer draws, for values that do not stay: one for each
+  /// element of each parameter, from a uniform distribution.
+  virtual void draw_once();
 };
 
 /// x Wᵀ + b.
@@ -38,6 +42,7 @@ class Conv1DImpl : public Layer {
  public:
   Conv1DImpl(int64_t inputs, int64_t outputs);
   at::Tensor forward(const at::Tensor& x) const;
+  void draw_once() override;
 
   at::Tensor weight, bias;  // [inputs, outputs], [outputs]
 };
@@ -50,6 +55,7 @@ class EmbeddingImpl : public Layer {
   EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index);
   at::Tensor forward(const at::Tensor& ids) const;
   void initialize(const std::string& parameter, double range) override;
+  void draw_once() override;
 
   at::Tensor weight;  // [count, size]
 
@@ -65,6 +71,7 @@ class LayerNormImpl : public Layer {
   LayerNormImpl(int64_t size, double eps, bool with_bias);
   at::Tensor forward(const at::Tensor& x) const;
   void initialize(const std::string& parameter, double range) override;
+  void draw_once() override {}
 
   at::Tensor weight, bias;
 
@@ -80,6 +87,7 @@ class RMSNormImpl : public Layer {
   RMSNormImpl(int64_t size, double eps);
   at::Tensor forward(const at::Tensor& x) const;
   void initialize(const std::string& parameter, double range) override;
+  void draw_once() override {}
 
   at::Tensor weight;
 

@@ -123,9 +123,21 @@ void initialize_new(torch::nn::Module& module, const NewParameters& parameters, 
   if (auto* block = dynamic_cast<Block*>(&module)) block->initialize_again(is_new);
 }
 
+/// Fills a model in the order in which Python's constructors do: each layer draws numbers of no use, and a whole model,
+/// also one inside of another, fills then what no model in it has filled.
+void initialize_as_constructed(torch::nn::Module& module, NewParameters& parameters, double range) {
+  for (const auto& child : module.children()) initialize_as_constructed(*child, parameters, range);
+  if (auto* layer = dynamic_cast<Layer*>(&module)) layer->draw_once();
+  if (!dynamic_cast<PretrainedModel*>(&module)) return;
+  initialize_new(module, parameters, range);
+  for (const auto& parameter : module.parameters()) parameters.erase(parameter.unsafeGetTensorImpl());
+}
+
+double initializer_range(const PretrainedModel& model) { return model.config().get("initializer_range", 0.02); }
+
 void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
   at::NoGradGuard no_grad;
-  if (!parameters.empty()) initialize_new(model, parameters, model.config().get("initializer_range", 0.02));
+  if (!parameters.empty()) initialize_new(model, parameters, initializer_range(model));
 }
 
 }  // namespace
@@ -170,7 +182,8 @@ void initialize_weights(PretrainedModel& model) {
   if (auto type = type_in(model.config())) set_type(model, *type);
   NewParameters all;
   for (const auto& parameter : model.parameters()) all.insert(parameter.unsafeGetTensorImpl());
-  initialize_new(model, all);
+  at::NoGradGuard no_grad;
+  initialize_as_constructed(model, all, initializer_range(model));
 }
 
 }  // namespace transformers

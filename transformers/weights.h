@@ -42,7 +42,8 @@ struct LoadOptions {
 /// module's constructor gave them.
 LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& directory, LoadOptions options);
 
-/// Initialises all weights of a model, in the type that its configuration names.
+/// Initialises all weights of a model, in the type that its configuration names, with the draws that Python makes for a
+/// model without a checkpoint.
 void initialize_weights(PretrainedModel& model);
 
 }  // namespace transformers

@@ -4,7 +4,7 @@
   make_checkpoints.py DIRECTORY
 
 Each case gets a directory: checkpoint/ (what save_pretrained writes), results.safetensors (inputs, logits, loss, gradients,
-the hidden state of the model without its head, and the losses of a few training steps with dropout) and parameters.txt (the
+the hidden state of the model without its head, the losses of a few training steps with dropout, and the weights of a new model) and parameters.txt (the
 names in the order of the model).
 """
 
@@ -101,6 +101,11 @@ def write_case(case, directory):
     if case.torch_file:
         to_torch_files(model, directory / "checkpoint", case.torch_file)
 
+    torch.manual_seed(4)
+    new = case.model_class._from_config(type(config).from_pretrained(directory / "checkpoint"))
+    results = {"new." + name: parameter.detach() for name, parameter in new.named_parameters()}
+    results["number_after_new"] = torch.rand(1)
+
     torch.manual_seed(2)
     model = case.model_class.from_pretrained(directory / "checkpoint", num_labels=config.num_labels)
     for parameter in model.parameters():
@@ -108,7 +113,7 @@ def write_case(case, directory):
         # of their own the weights are aligned, as in C++.
         parameter.data = parameter.data.clone()
     inputs = inputs_of(case, config)
-    results = {"input." + name: value for name, value in inputs.items()}
+    results |= {"input." + name: value for name, value in inputs.items()}
     with torch.no_grad():
         inputs_of_base = {name: value for name, value in inputs.items() if name != "labels"}
         results["last_hidden_state"] = model.base_model(**inputs_of_base).last_hidden_state
