@@ -77,6 +77,14 @@ def tokenizer_json(side="right", decoder=decoders.WordPiece()):
     return tokenizer.to_str()
 
 
+def bpe_json():
+    """BPE of whole words, which decodes to words with spaces between them."""
+    ids = {word: i for i, word in enumerate(VOCAB)}
+    tokenizer = Tokenizer(models.BPE(ids, [], unk_token="[UNK]", fuse_unk=True, ignore_merges=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    return tokenizer.to_str()
+
+
 def checkpoints():
     vocab = "\n".join(VOCAB) + "\n"
     return {
@@ -87,6 +95,8 @@ def checkpoints():
                                       "tokenizer_config.json": json.dumps(SPACES)},
         "spaces taken away": {"tokenizer.json": tokenizer_json(decoder=decoders.WordPiece(cleanup=False)),
                               "tokenizer_config.json": json.dumps(SPACES | {"clean_up_tokenization_spaces": True})},
+        "spaces of BPE": {"tokenizer.json": bpe_json(),
+                          "tokenizer_config.json": json.dumps(SPACES | {"clean_up_tokenization_spaces": True})},
         "vocab": {"vocab.txt": vocab, "tokenizer_config.json": json.dumps(BERT)},
         "accents": {"vocab.txt": vocab + "ä\n", "tokenizer_config.json": json.dumps(ACCENTS)},
     }
