@@ -13,7 +13,9 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-constexpr auto kUnwilling = "unwilling";  // in place of a machine's name
+// In place of a machine's name.
+constexpr auto kUnwilling = "unwilling";
+constexpr auto kNameless = "nameless";
 
 /// Every network that a machine is divided into has a name of its own: the sockets through which ranks meet belong to
 /// one of those. Nothing where the kernel does not tell.
@@ -26,14 +28,23 @@ std::optional<std::string> name_of_machine() {
 
 std::string key_of(int rank) { return "machine/" + std::to_string(rank); }
 
+void warn_of_unknown(int rank) {
+  get_logger("accelerate")
+      .warning("the ranks talk over TCP, because rank " + std::to_string(rank) +
+               " cannot read /proc/sys/kernel/random/boot_id, which tells machines apart");
+}
+
 /// Rank 0 hears from everybody. The answer is the number of each rank's machine.
 std::string number_machines(const NoticeBoard& board, int size) {
   std::vector<std::string> names;
   for (int rank = 0; rank < size; ++rank) names.push_back(board.read(key_of(rank)));
-  bool willing = std::find(names.begin(), names.end(), kUnwilling) == names.end();
+  const bool willing = std::find(names.begin(), names.end(), kUnwilling) == names.end();
+  const auto unknown = std::find(names.begin(), names.end(), kNameless);
+  const bool known = unknown == names.end();
+  if (willing && !known) warn_of_unknown(static_cast<int>(unknown - names.begin()));
   auto machines = group_by_machine(names);
   std::ostringstream numbers;
-  for (int rank = 0; rank < size; ++rank) numbers << (willing ? place_of(machines, rank).machine : rank) << ' ';
+  for (int rank = 0; rank < size; ++rank) numbers << (willing && known ? place_of(machines, rank).machine : rank) << ' ';
   return numbers.str();
 }
 
@@ -65,14 +76,7 @@ bool all_alike(const Machines& machines) {
 }
 
 Machines find_machines(const NoticeBoard& board, int rank, int size, bool willing) {
-  auto name = willing ? name_of_machine() : std::nullopt;
-  if (willing && !name) {
-    get_logger("accelerate")
-        .warning(
-            "the ranks talk over TCP, because /proc/sys/kernel/random/boot_id, which tells machines apart, cannot be "
-            "read");
-  }
-  board.post(key_of(rank), name.value_or(kUnwilling));
+  board.post(key_of(rank), willing ? name_of_machine().value_or(kNameless) : kUnwilling);
   if (rank == 0) board.post("machines", number_machines(board, size));
   std::istringstream numbers(board.read("machines"));
   std::vector<std::string> names;

@@ -1,9 +1,17 @@
 #include "accelerate/shared_memory/machines.h"
 
 #include <doctest/doctest.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 
 #include "tests/shared_memory/forked_ranks.h"
 #include "tests/shared_memory/thread_ranks.h"
+#include "tests/support/captured_stderr.h"
+#include "tests/support/forbid_call.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -28,6 +36,33 @@ Machines find_with(const std::vector<std::string>& names, int unwilling = -1) {
   for (const auto& machines : found) CHECK(machines == found[0]);
   return found[0];
 }
+
+/// A notice board that needs no files.
+class Notes {
+ public:
+  NoticeBoard board() {
+    auto post = [this](const std::string& key, const std::string& text) {
+      std::lock_guard lock(mutex_);
+      notes_[key] = text;
+      changed_.notify_all();
+    };
+    auto has = [this](const std::string& key) {
+      std::lock_guard lock(mutex_);
+      return notes_.count(key) > 0;
+    };
+    auto read = [this](const std::string& key) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return notes_.count(key) > 0; });
+      return notes_[key];
+    };
+    return {.post = post, .has = has, .read = read};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string> notes_;
+};
 
 }  // namespace
 
@@ -54,4 +89,20 @@ TEST_CASE("all ranks find the same machines") {
 
 TEST_CASE("one rank that does not want to share its memory keeps all from it") {
   CHECK(find_with({"", "", ""}, /*unwilling=*/1) == Machines{{0}, {1}, {2}});
+}
+
+TEST_CASE("one rank that cannot tell its machine keeps all from sharing memory, and one line says so") {
+  for (int nameless : {0, 1}) {
+    const auto text = tests::captured_stderr([&] {
+      Notes notes;
+      tests::run_threads(3, [&](int rank) {
+        if (rank == nameless) tests::forbid_call(SYS_openat);  // as if there were no /proc
+        CHECK(find_machines(notes.board(), rank, 3, /*willing=*/true) == Machines{{0}, {1}, {2}});
+      });
+    });
+    const auto reason = "the ranks talk over TCP, because rank " + std::to_string(nameless) +
+                        " cannot read /proc/sys/kernel/random/boot_id, which tells machines apart\n";
+    CHECK_MESSAGE(text.find(reason) != std::string::npos, text);
+    CHECK_MESSAGE(std::count(text.begin(), text.end(), '\n') == 1, text);
+  }
 }
