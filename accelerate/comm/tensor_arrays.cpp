@@ -17,6 +17,12 @@ shm::DataType type_of(const at::Tensor& tensor) {
       return shm::DataType::Bool;
     case at::kByte:
       return shm::DataType::UInt8;
+    case at::kUInt16:
+      return shm::DataType::UInt16;
+    case at::kUInt32:
+      return shm::DataType::UInt32;
+    case at::kUInt64:
+      return shm::DataType::UInt64;
     case at::kChar:
       return shm::DataType::Int8;
     case at::kShort:
@@ -93,7 +99,8 @@ void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation) 
   shm::require_reduction(type_of(as_real(tensor, operation)), reduction_of(operation));
 }
 
-InOrder::InOrder(const at::Tensor& tensor) : original_(require_dense(tensor)), tensor_(tensor.contiguous()) {}
+InOrder::InOrder(const at::Tensor& tensor)
+    : original_(require_dense(tensor)), tensor_(tensor.resolve_conj().resolve_neg().contiguous()) {}
 
 shm::Array InOrder::array() const {
   auto type = type_of(tensor_);

@@ -3,7 +3,7 @@
 namespace accelerate::shared_memory {
 
 size_t bytes_of(DataType type) {
-  static constexpr uint8_t kBytes[] = {1, 1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  static constexpr uint8_t kBytes[] = {1, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
   return kBytes[static_cast<size_t>(type)];
 }
 
@@ -15,8 +15,8 @@ const char* name_of(Operation operation) {
 }
 
 const char* name_of(DataType type) {
-  static constexpr const char* kNames[] = {"bytes", "bool",    "uint8",    "int8",    "int16",  "int32",
-                                           "int64", "float16", "bfloat16", "float32", "float64"};
+  static constexpr const char* kNames[] = {"bytes", "bool",  "uint8", "uint16",  "uint32",   "uint64",  "int8",
+                                           "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"};
   return kNames[static_cast<size_t>(type)];
 }
 

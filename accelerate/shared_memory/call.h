@@ -23,7 +23,22 @@ enum class Operation : uint8_t {
 };
 
 /// Other stands for types that are moved but not reduced; it is counted in bytes.
-enum class DataType : uint8_t { Other, Bool, UInt8, Int8, Int16, Int32, Int64, Float16, BFloat16, Float32, Float64 };
+enum class DataType : uint8_t {
+  Other,
+  Bool,
+  UInt8,
+  UInt16,
+  UInt32,
+  UInt64,
+  Int8,
+  Int16,
+  Int32,
+  Int64,
+  Float16,
+  BFloat16,
+  Float32,
+  Float64,
+};
 
 enum class Reduction : uint8_t { None, Sum, Average, Product, Min, Max, BitAnd, BitOr, BitXor };
 

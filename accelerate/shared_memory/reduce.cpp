@@ -102,6 +102,7 @@ struct Operands {
   std::span<const std::byte* const> sources;
   std::span<std::byte* const> targets;
   size_t count;
+  VectorLevel level;
   double* squares = nullptr;  // kLanes sums to which those of the results are added
 };
 
@@ -177,16 +178,28 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=51
 
 template <class T, Reduction reduction, bool with_squares = false>
 void run(const Operands& operands) {
+  switch (operands.level) {
 #if ACCELERATE_VECTOR_CLONES
-  static const auto best = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")
-                               ? reduce_avx512<T, reduction, with_squares>
-                           : __builtin_cpu_supports("avx2") ? reduce_avx2<T, reduction, with_squares>
-                                                            : reduce_plain<T, reduction, with_squares>;
-  best(operands);
-#else
-  reduce_plain<T, reduction, with_squares>(operands);
+    case VectorLevel::Avx512:
+      return reduce_avx512<T, reduction, with_squares>(operands);
+    case VectorLevel::Avx2:
+      return reduce_avx2<T, reduction, with_squares>(operands);
 #endif
+    default:
+      return reduce_plain<T, reduction, with_squares>(operands);
+  }
+}
+
+std::vector<VectorLevel> find_vector_levels() {
+  std::vector<VectorLevel> levels{VectorLevel::Plain};
+#if ACCELERATE_VECTOR_CLONES
+  if (__builtin_cpu_supports("avx2")) levels.push_back(VectorLevel::Avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) {
+    levels.push_back(VectorLevel::Avx512);
+  }
+#endif
+  return levels;
 }
 
 template <class T>
@@ -233,6 +246,11 @@ Reduction among_booleans(Reduction reduction) {
 
 }  // namespace
 
+const std::vector<VectorLevel>& vector_levels() {
+  static const auto levels = find_vector_levels();
+  return levels;
+}
+
 bool can_reduce(DataType type, Reduction reduction) {
   bool floating = type >= DataType::Float16;
   bool bits = reduction >= Reduction::BitAnd;
@@ -246,14 +264,20 @@ void require_reduction(DataType type, Reduction reduction) {
 }
 
 void reduce(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
-            std::span<std::byte* const> targets, size_t count) {
+            std::span<std::byte* const> targets, size_t count, VectorLevel level) {
   require_reduction(type, reduction);
-  Operands operands{sources, targets, count};
+  Operands operands{sources, targets, count, level};
   switch (type) {
     case DataType::Bool:
       return run<uint8_t>(among_booleans(reduction), operands);
     case DataType::UInt8:
       return run<uint8_t>(reduction, operands);
+    case DataType::UInt16:
+      return run<uint16_t>(reduction, operands);
+    case DataType::UInt32:
+      return run<uint32_t>(reduction, operands);
+    case DataType::UInt64:
+      return run<uint64_t>(reduction, operands);
     case DataType::Int8:
       return run<int8_t>(reduction, operands);
     case DataType::Int16:
@@ -278,12 +302,12 @@ bool has_squares(DataType type, Reduction reduction) {
 }
 
 double reduce_with_squares(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
-                           std::span<std::byte* const> targets, size_t count) {
+                           std::span<std::byte* const> targets, size_t count, VectorLevel level) {
   if (!has_squares(type, reduction)) {
     fail("the squares of values of type ", name_of(type), " and reduction '", name_of(reduction), "' are not added up");
   }
   double squares[kLanes] = {};
-  Operands operands{sources, targets, count, squares};
+  Operands operands{sources, targets, count, level, squares};
   if (type == DataType::Float32) {
     run<float, Reduction::Sum, /*with_squares=*/true>(operands);
   } else {

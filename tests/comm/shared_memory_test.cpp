@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <random>
 #include <thread>
 
 #include "accelerate/base/environment.h"
@@ -30,6 +31,41 @@ Group connect(const std::string& name) {
   return state.group();
 }
 
+/// Sums and averages of numbers that are different on every rank, computed where they are, in the memory of the group,
+/// and once more.
+void check_rounding(const Backend& backend, int64_t count, at::ScalarType type) {
+  const int size = backend->getSize();
+  auto numbers = [&](int rank) {
+    auto generator = at::detail::createCPUGenerator(static_cast<uint64_t>(count * 100 + rank));
+    return torch::randn({count}, generator).to(type);
+  };
+  auto exact = torch::zeros({count}, at::kDouble), magnitude = torch::zeros({count}, at::kDouble);
+  for (int rank = 0; rank < size; ++rank) {
+    exact += numbers(rank).to(at::kDouble);
+    magnitude += numbers(rank).to(at::kDouble).abs();
+  }
+  auto in_heap = backend->allocateTensor(count, type);
+  for (auto operation : {c10d::ReduceOp::SUM, c10d::ReduceOp::AVG}) {
+    const double divisor = operation == c10d::ReduceOp::AVG ? size : 1;
+    Tensors results;
+    for (const auto& place : {torch::empty({count}, type), in_heap, torch::empty({count}, type)}) {
+      Tensors tensors{place.copy_(numbers(backend->getRank()))};
+      backend->allreduce(tensors, {.reduceOp = operation})->wait();
+      results.push_back(place.clone());
+    }
+    CHECK(torch::equal(results[1], results[0]));
+    CHECK(torch::equal(results[2], results[0]));
+    Tensors of_first{results[0].clone()};
+    backend->broadcast(of_first)->wait();
+    CHECK(torch::equal(of_first[0], results[0]));
+    // One rounding for each number added and one for the division, in float32 or wider, and one of the result.
+    const double adding = type == at::kDouble ? 0x1p-53 : 0x1p-24;
+    const double storing = type == at::kHalf ? 0x1p-11 : type == at::kBFloat16 ? 0x1p-8 : 0;
+    auto bound = size * adding * magnitude / divisor + storing * exact.abs() / divisor + 0x1p-25;
+    CHECK(((results[0].to(at::kDouble) - exact / divisor).abs() <= bound).all().item<bool>());
+  }
+}
+
 }  // namespace
 
 TEST_CASE("every collective agrees with double precision, for every type and any number of ranks and elements") {
@@ -45,10 +81,63 @@ TEST_CASE("every collective agrees with double precision, for every type and any
         }
       }
       for (auto type : {at::kBool, at::kComplexFloat}) check_moves(backend, 77, type);
+      for (auto type : {at::kFloat, at::kBFloat16, at::kLong}) check_lists(backend, 7, type);
+      check_bits(backend, 1001);
+      check_strides(backend);
       if (world == 2) check_reductions(backend, 600'001, at::kFloat);  // more than one piece
       if (world == 2) check_moves(backend, 300'001, at::kFloat);
     });
   }
+}
+
+TEST_CASE("random numbers are reduced to within their rounding, to the same bits on all ranks, in every run and place") {
+  for (int world : {2, 4, 7, 8}) {
+    tests::run_ranks(world, [](Group& group) {
+      auto backend = backend_of(group);
+      std::mt19937 random(group.size());  // the same sizes on all ranks
+      for (auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+        for (int64_t most : {100, 5'000, 40'000}) check_rounding(backend, random() % most + 1, type);
+      }
+    });
+  }
+}
+
+TEST_CASE("float16 and bfloat16 are added up in float32 and rounded once") {
+  tests::run_ranks(5, [](Group& group) {
+    auto backend = backend_of(group);
+    // Half of the last digit of 1: added to it one by one in its own type, every one of them would be lost.
+    for (auto [type, half_digit] : {std::pair(at::kHalf, 0x1p-11), std::pair(at::kBFloat16, 0x1p-8)}) {
+      auto mine = [&](int64_t count) { return torch::full({count}, group.rank() == 0 ? 1.0 : half_digit, type); };
+      auto sum = torch::full({1001}, 1 + 4 * half_digit, type);
+      Tensors everywhere{mine(1001)}, at_one{mine(1001)};
+      backend->allreduce(everywhere)->wait();
+      CHECK(torch::equal(everywhere[0], sum));
+      backend->reduce(at_one)->wait();
+      if (group.rank() == 0) CHECK(torch::equal(at_one[0], sum));
+      auto part = torch::empty({1001}, type), whole = mine(5 * 1001);
+      backend->_reduce_scatter_base(part, whole)->wait();
+      CHECK(torch::equal(part, sum));
+    }
+  });
+}
+
+TEST_CASE("unsigned integers of all sizes are reduced, and views that are negated or conjugated are what they look like") {
+  tests::run_ranks(2, [](Group& group) {
+    auto backend = backend_of(group);
+    for (auto type : {at::kUInt16, at::kUInt32, at::kUInt64}) {
+      Tensors tensors{(torch::arange(100) + 40'000 + group.rank()).to(type)};
+      backend->allreduce(tensors, {.reduceOp = c10d::ReduceOp::MAX})->wait();
+      CHECK(torch::equal(tensors[0], (torch::arange(100) + 40'001).to(type)));
+    }
+    auto complex = torch::full({3}, c10::complex<float>(1, 2));
+    Tensors negated{at::imag(complex.clone().conj())};
+    REQUIRE(negated[0].is_neg());
+    backend->allreduce(negated)->wait();
+    CHECK(torch::equal(negated[0], torch::full({3}, -4.0f)));
+    Tensors conjugated{group.rank() == 0 ? complex.conj() : torch::zeros_like(complex)};
+    backend->broadcast(conjugated)->wait();
+    CHECK(torch::equal(conjugated[0], complex.conj()));
+  });
 }
 
 TEST_CASE("two ranks get the bits that gloo gives them, whatever the type") {
@@ -173,6 +262,20 @@ TEST_CASE("the backend is shared memory unless something else is asked for, by o
     CHECK_THROWS_WITH_AS(PartialState({.backend = "mpi"}), doctest::Contains("'mpi'"), Error);
     CHECK_THROWS_WITH_AS(PartialState({.backend = "nccl"}), doctest::Contains("on the CPU"), Error);
     everyone.barrier();
+  });
+}
+
+TEST_CASE("a group that a rank came too late to refuses further work, and is made anew in the same processes") {
+  tests::run_ranks(2, [](Group& everyone) {
+    PartialState::reset();
+    {
+      PartialState state({.timeout = std::chrono::seconds(1)});
+      if (everyone.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+      CHECK_THROWS_AS(state.wait_for_everyone(), Error);
+      CHECK_THROWS_AS(reduce(torch::ones({1}), state.group()), Error);
+    }
+    auto group = connect("shm");
+    CHECK(reduce(torch::ones({100'000}), group, "sum").sum().item<float>() == 200'000);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,44 +11,15 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/shared_memory/half.h"
+#include "tests/shared_memory/numbers.h"
 
 using namespace accelerate;
 using namespace accelerate::shared_memory;
+using tests::combine;
+using tests::from_double;
+using tests::to_double;
 
 namespace {
-
-/// The values that `T` stands for, as double and back.
-template <class T>
-double to_double(T value) {
-  if constexpr (requires { widen(value); }) {
-    return widen(value);
-  } else {
-    return static_cast<double>(value);
-  }
-}
-template <class T>
-T from_double(double value) {
-  if constexpr (requires(T half) { widen(half); }) {
-    T half{};
-    narrow(static_cast<float>(value), half);
-    return half;
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-double combine(Reduction reduction, double a, double b) {
-  switch (reduction) {
-    case Reduction::Product:
-      return a * b;
-    case Reduction::Min:
-      return std::min(a, b);
-    case Reduction::Max:
-      return std::max(a, b);
-    default:
-      return a + b;
-  }
-}
 
 /// Compares with the same reduction in double precision, up to the rounding of T. Small integers, so that nothing but
 /// the average and floating products has to be rounded. Results go to all arrays, or to the first and to another one.
@@ -115,6 +87,50 @@ void check_squares(DataType type, int ranks, size_t count) {
   CHECK(std::abs(static_cast<double>(squares - expected)) <= 1e-14 * static_cast<double>(expected));
 }
 
+/// Random bits, so that there are infinite numbers, very small ones and such as are not numbers. The latter keep their
+/// kind, not their bits: which of two of them a sum becomes is up to the instruction.
+template <class T>
+void check_levels(DataType type) {
+  constexpr size_t kCount = 1025;
+  std::mt19937 random(static_cast<unsigned>(type));
+  std::vector<std::vector<T>> arrays(3, std::vector<T>(kCount));
+  std::vector<const std::byte*> sources;
+  for (auto& array : arrays) {
+    for (size_t i = 0; i < kCount * sizeof(T); ++i) {
+      reinterpret_cast<unsigned char*>(array.data())[i] = static_cast<unsigned char>(random());
+    }
+    sources.push_back(reinterpret_cast<const std::byte*>(array.data()));
+  }
+  auto reduced = [&](Reduction reduction, VectorLevel level) {
+    std::vector<T> result(kCount);
+    auto* target = reinterpret_cast<std::byte*>(result.data());
+    reduce(type, reduction, sources, {&target, 1}, kCount, level);
+    return result;
+  };
+  for (auto reduction : {Reduction::Sum, Reduction::Product, Reduction::Min, Reduction::Max, Reduction::Average,
+                         Reduction::BitAnd, Reduction::BitOr, Reduction::BitXor}) {
+    if (!can_reduce(type, reduction)) continue;
+    const auto plain = reduced(reduction, VectorLevel::Plain);
+    for (auto level : vector_levels()) {
+      const auto result = reduced(reduction, level);
+      size_t wrong = 0;
+      for (size_t i = 0; i < kCount; ++i) {
+        const bool no_numbers = std::isnan(to_double(plain[i])) && std::isnan(to_double(result[i]));
+        wrong += !no_numbers && std::memcmp(&plain[i], &result[i], sizeof(T)) != 0;
+      }
+      CHECK_MESSAGE(wrong == 0, name_of(type), " ", name_of(reduction), " at level ", static_cast<int>(level));
+    }
+  }
+  if (!has_squares(type, Reduction::Sum)) return;
+  for (auto& array : arrays) std::fill(array.begin(), array.end(), from_double<T>(0.1));
+  auto squares = [&](VectorLevel level) {
+    std::vector<T> result(kCount);
+    auto* target = reinterpret_cast<std::byte*>(result.data());
+    return reduce_with_squares(type, Reduction::Sum, sources, {&target, 1}, kCount, level);
+  };
+  for (auto level : vector_levels()) CHECK(squares(level) == squares(VectorLevel::Plain));
+}
+
 template <class T>
 T reduce_two(DataType type, Reduction reduction, T a, T b) {
   const std::byte* sources[] = {reinterpret_cast<std::byte*>(&a), reinterpret_cast<std::byte*>(&b)};
@@ -127,6 +143,9 @@ T reduce_two(DataType type, Reduction reduction, T a, T b) {
 
 TEST_CASE("every type has its reductions, which agree with double precision") {
   check_type<uint8_t>(DataType::UInt8);
+  check_type<uint16_t>(DataType::UInt16);
+  check_type<uint32_t>(DataType::UInt32);
+  check_type<uint64_t>(DataType::UInt64);
   check_type<int8_t>(DataType::Int8);
   check_type<int16_t>(DataType::Int16);
   check_type<int32_t>(DataType::Int32);
@@ -135,6 +154,18 @@ TEST_CASE("every type has its reductions, which agree with double precision") {
   check_type<BFloat16>(DataType::BFloat16, 0x1p-8);
   check_type<float>(DataType::Float32, 0x1p-24);
   check_type<double>(DataType::Float64);
+}
+
+TEST_CASE("every set of vector instructions that the machine has gives the same bits") {
+  check_levels<uint8_t>(DataType::UInt8);
+  check_levels<uint16_t>(DataType::UInt16);
+  check_levels<int32_t>(DataType::Int32);
+  check_levels<int64_t>(DataType::Int64);
+  check_levels<Float16>(DataType::Float16);
+  check_levels<BFloat16>(DataType::BFloat16);
+  check_levels<float>(DataType::Float32);
+  check_levels<double>(DataType::Float64);
+  MESSAGE(vector_levels().size(), " sets of instructions");
 }
 
 TEST_CASE("integers wrap around, bits are combined, and booleans stay booleans") {
