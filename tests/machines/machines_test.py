@@ -43,7 +43,7 @@ def start(name, machine, num_machines, *flags, processes=None, ip=None, program=
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
-def start_rank(name, rank, world_size, local_rank, ranks_of_machine, *program):
+def start_rank(words, rank, world_size, local_rank, ranks_of_machine, main_address):
     """A rank without a launcher, as mpirun starts them: machines may have different numbers of them."""
     environment = clean_environment() | {
         "ACCELERATE_USE_CPU": "1",
@@ -51,10 +51,9 @@ def start_rank(name, rank, world_size, local_rank, ranks_of_machine, *program):
         "WORLD_SIZE": str(world_size),
         "LOCAL_RANK": str(local_rank),
         "LOCAL_WORLD_SIZE": str(ranks_of_machine),
-        "MASTER_ADDR": address(0),
+        "MASTER_ADDR": main_address,
         "MASTER_PORT": PORT,
     }
-    words = inside(name, *program)
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
@@ -63,6 +62,12 @@ def wait_for_line(launcher, text):
         if text in line:
             return
     raise AssertionError(f"'{text}' was not printed")
+
+
+def kill_children_of(process):
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    for child in children:
+        os.kill(int(child), signal.SIGKILL)
 
 
 def finish(launcher, seconds=60):
@@ -189,10 +194,33 @@ class Levels(unittest.TestCase):
             self.assertIn("backend hierarchical", self.run_ranks(names, RANKS, "check"))
             self.assertIn("backend gloo", self.run_ranks(names, RANKS, "check", ACCELERATE_COMM="gloo"))
 
+    def test_a_training_has_the_same_bits_over_tcp_on_two_ranks_and_the_same_sum_on_four(self):
+        def fit(names, num_machines, processes):
+            launchers = [
+                start(name, m, num_machines, processes=processes, program=(RANKS, "fit", "0"))
+                for m, name in enumerate(names[:num_machines])
+            ]
+            results = [finish(launcher, 120) for launcher in launchers]
+            for code, output in results:
+                self.assertEqual(code, 0, output)
+            return re.search(r"backend (\S+) bits (\S+) sum (\S+)", results[0][1]).groups()
+
+        with machines(2) as names:
+            (one, one_bits, _), (two, two_bits, _) = fit(names, 1, 2), fit(names, 2, 2)
+            self.assertEqual((one, two), ("shm", "gloo"))
+            self.assertEqual(one_bits, two_bits)
+            (one, _, one_sum), (two, two_bits, two_sum) = fit(names, 1, 4), fit(names, 2, 4)
+            self.assertEqual((one, two), ("shm", "hierarchical"))
+            self.assertAlmostEqual(float(one_sum), float(two_sum), delta=1e-3 * abs(float(one_sum)))
+            self.assertEqual(fit(names, 2, 4)[1], two_bits)  # in every run
+
     def test_machines_with_different_numbers_of_ranks_talk_over_tcp_and_say_so(self):
         with machines(2) as names:
             places = [(names[0], 0, 2), (names[0], 1, 2), (names[1], 0, 1)]
-            ranks = [start_rank(name, rank, 3, *place, RANKS, "check") for rank, (name, *place) in enumerate(places)]
+            ranks = [
+                start_rank(inside(name, RANKS, "check"), rank, 3, *place, address(0))
+                for rank, (name, *place) in enumerate(places)
+            ]
             results = [finish(rank) for rank in ranks]
             for code, output in results:
                 self.assertEqual(code, 0, output)
@@ -222,6 +250,47 @@ class Levels(unittest.TestCase):
             levels, flat = seconds(), seconds(ACCELERATE_COMM="gloo")
         print(f"6 MiB at 100 Mbit/s: {levels / 3:.2f} s over two levels, {flat / 3:.2f} s flat", flush=True)
         self.assertGreater(flat / levels, 1.2)
+
+
+class Containers(unittest.TestCase):
+    """Ranks of one machine that have something of their own, as containers give it to them."""
+
+    PIDS = ("unshare", "--pid", "--fork", "--mount-proc")
+    SMALL_SHM = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$0" "$@"')
+
+    def run_ranks(self, container, *program):
+        with machines(1) as names:
+            words = inside(names[0], *container, RANKS, *program)
+            ranks = [start_rank(words, rank, 2, rank, 2, "127.0.0.1") for rank in range(2)]
+            results = [finish(rank) for rank in ranks]
+        for code, output in results:
+            self.assertEqual(code, 0, output)
+        return results[0][1]
+
+    def test_ranks_with_pid_namespaces_of_their_own_share_memory(self):
+        self.assertIn("backend shm", self.run_ranks(self.PIDS, "check"))
+        expected = self.run_ranks((), "fit", "0").splitlines()[-1]
+        self.assertRegex(expected, "^backend shm bits ")
+        # Where ranks do not see each other's processes, a shared step goes by other ways to the same bits.
+        for zero_stage in ("0", "1"):
+            self.assertEqual(self.run_ranks(self.PIDS, "fit", zero_stage).splitlines()[-1], expected)
+
+    def test_a_rank_that_ends_in_a_pid_namespace_of_its_own_is_noticed(self):
+        with machines(1) as names:
+            words = inside(names[0], *self.PIDS, RANKS, "train", "60")
+            ranks = [start_rank(words, rank, 2, rank, 2, "127.0.0.1") for rank in range(2)]
+            wait_for_line(ranks[0], "training")
+            began = time.monotonic()
+            kill_children_of(ranks[1])
+            code, output = finish(ranks[0])
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertNotEqual(code, 0, output)
+            self.assertIn("the process of rank 1 has ended", output)
+            finish(ranks[1])
+
+    def test_sums_larger_than_a_dev_shm_of_64_mb(self):
+        self.assertIn("backend shm", self.run_ranks(self.SMALL_SHM, "check"))
+        self.assertIn("seconds", self.run_ranks(self.SMALL_SHM, "reduce", str(100 << 20), "2"))
 
 
 class Restarts(unittest.TestCase):

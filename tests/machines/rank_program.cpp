@@ -1,8 +1,10 @@
 // The ranks of machines_test.py. The first argument says what they do:
 //
 //   check            collectives whose results are known; rank 0 prints what connects the ranks
-//   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has
-//   begun reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
+//   fit ZERO_STAGE   a training of known length; rank 0 prints what connects the ranks, the bits of the weights as one
+//                    number, and their sum
+//   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has begun
+//   reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
 
 #include <accelerate/accelerate.h>
 
@@ -39,6 +41,23 @@ void check() {
   accelerator.print("backend", accelerate::PartialState().backend());
 }
 
+void fit(int zero_stage) {
+  Accelerator accelerator({.zero_stage = zero_stage});
+  torch::manual_seed(0);
+  torch::nn::Sequential net(torch::nn::Linear(64, 200), torch::nn::ReLU(), torch::nn::Linear(200, 1));
+  torch::optim::AdamW adamw(net->parameters(), 1e-2);
+  auto [model, optimizer] = accelerator.prepare(net, adamw);
+  torch::manual_seed(1 + accelerator.process_index());
+  for (int step = 0; step < 20; ++step) {
+    accelerator.backward(model(torch::randn({8, 64})).square().mean());
+    optimizer.step();
+    optimizer.zero_grad();
+  }
+  auto weights = torch::cat({net->parameters()[0].detach().flatten(), net->parameters()[2].detach().flatten()});
+  auto bits = (weights.view(torch::kInt).to(torch::kLong) * (torch::arange(weights.numel()) + 1)).sum().item<int64_t>();
+  accelerator.print("backend", accelerate::PartialState().backend(), "bits", bits, "sum", weights.sum().item<float>());
+}
+
 void train(std::chrono::seconds timeout) {
   Accelerator accelerator({.timeout = timeout});
   torch::nn::Linear net(64, 64);
@@ -67,6 +86,7 @@ void reduce(int64_t bytes, int repeats) {
 int main(int argc, char** argv) {
   std::string task = argc > 1 ? argv[1] : "";
   if (task == "check") check();
+  if (task == "fit") fit(std::stoi(argv[2]));
   if (task == "train") train(std::chrono::seconds(std::stoi(argv[2])));
   if (task == "reduce") reduce(std::stoll(argv[2]), std::stoi(argv[3]));
 }
