@@ -8,6 +8,7 @@
 #   tools/setup.sh notebook the interpreter and the packages of the Jupyter kernel, and Jupyter in .venv
 #   tools/setup.sh browser  Chromium, in which a notebook is tested
 #   tools/setup.sh slurm    a cluster of one machine, for the long tests
+#   tools/setup.sh aarch64  a compiler and an emulator for 64-bit ARM, for the long tests
 #   tools/setup.sh fuzz     clang and its libFuzzer
 #   tools/setup.sh lint     clang-format and clang-tidy, in .venv
 set -euo pipefail
@@ -87,6 +88,7 @@ for part in "$@"; do
   case $part in
     system) install_packages "${system_packages[@]}" ;;
     slurm) install_packages slurmctld slurmd slurm-client munge ;;
+    aarch64) install_packages g++-aarch64-linux-gnu qemu-user ;;
     fuzz) install_packages clang libclang-rt-dev ;;
     lint) install_lint ;;
     notebook) install_notebook ;;
@@ -94,6 +96,6 @@ for part in "$@"; do
     torch) install_torch ;;
     assets) fetch_assets ;;
     oracle) install_torch && install_oracle ;;
-    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, browser, slurm, fuzz, lint" >&2 && exit 2 ;;
+    *) echo "set-up: '$part' is not one of system, torch, oracle, assets, notebook, browser, slurm, aarch64, fuzz, lint" >&2 && exit 2 ;;
   esac
 done

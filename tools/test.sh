@@ -31,7 +31,7 @@ if [[ ${1:-} == --full ]]; then
 fi
 
 phase set-up make --no-print-directory setup-oracle setup-assets
-if [[ ${#selection[@]} == 0 ]]; then phase long-tests tools/setup.sh slurm browser; fi
+if [[ ${#selection[@]} == 0 ]]; then phase long-tests tools/setup.sh slurm browser aarch64; fi
 phase configure make --no-print-directory configure
 phase build make --no-print-directory compile
 phase notebook make --no-print-directory notebook-build
