@@ -12,7 +12,8 @@ mkdir -p "$directory/include"
 # doctest alone: the other headers beside it belong to this machine's own processor.
 ln -s /usr/include/doctest "$directory/include/doctest"
 
-flags=(-std=c++20 -O2 -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -I . -isystem "$directory/include")
+flags=(-std=c++20 -O2 -ffp-contract=off -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -I .
+  -isystem "$directory/include")
 needed=(accelerate/base/{cpu,environment,file,host_name,log,read_file}.cpp)
 tests=(tests/support/main.cpp tests/shared_memory/{reduce,rounding}_test.cpp)
 sources=(accelerate/shared_memory/*.cpp "${needed[@]}" "${tests[@]}")
