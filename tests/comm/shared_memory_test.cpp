@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -184,6 +186,54 @@ TEST_CASE("tensors that are not contiguous, complex ones and lists of tensors ar
     backend->_allgather_base(apart, row)->wait();
     CHECK(apart.sum().item<float>() == 12);
   });
+}
+
+TEST_CASE("tensors of more than 2 GiB go through every kind of collective") {
+  // Takes 16 GB of memory.
+  const int64_t half = std::getenv("ACCELERATE_TEST_FULL") ? (int64_t{1} << 30) + 50'001 : 600'001;
+  auto check = [half](Group& group) {
+    auto backend = backend_of(group);
+    auto iota = [&](int64_t first, int64_t count) {
+      return torch::arange(count, torch::kByte).add_(static_cast<uint8_t>(first));
+    };
+    auto halves = [&](int first, int second) { return torch::cat({iota(first, half), iota(second, half)}); };
+    // In parts, because a comparison takes as much memory as what it compares.
+    auto equal = [&](const at::Tensor& tensor, int first, int second) {
+      bool same = true;
+      for (int64_t begin = 0; begin < half; begin += 1 << 24) {
+        int64_t length = std::min<int64_t>(1 << 24, half - begin);
+        same = same && torch::equal(tensor.narrow(0, begin, length), iota(static_cast<int>(begin) + first, length));
+        same = same &&
+               torch::equal(tensor.narrow(0, half + begin, length), iota(static_cast<int>(begin) + second, length));
+      }
+      return same;
+    };
+    const int rank = group.rank();
+    Tensors whole{torch::full({2 * half}, rank + 1, torch::kByte)};
+    backend->allreduce(whole)->wait();
+    CHECK((whole[0] == 3).all().item<bool>());
+    if (rank == 1) whole[0].copy_(halves(5, 6));
+    backend->broadcast(whole, {.rootRank = 1})->wait();
+    CHECK(equal(whole[0], 5, 6));
+    auto part = torch::empty({half}, torch::kByte);
+    backend->_reduce_scatter_base(part, whole[0], {.reduceOp = c10d::ReduceOp::MAX})->wait();
+    CHECK(torch::equal(part.narrow(0, 0, 1000), iota(5 + rank, 1000)));
+    CHECK(torch::equal(part.narrow(0, half - 1000, 1000), iota(static_cast<int>(half - 1000) + 5 + rank, 1000)));
+    backend->_allgather_base(whole[0], part)->wait();
+    CHECK(equal(whole[0], 5, 6));
+    part.reset();
+    whole[0].copy_(halves(10 * rank, 10 * rank + 1));
+    auto swapped = torch::empty_like(whole[0]);
+    std::vector<int64_t> even;
+    backend->alltoall_base(swapped, whole[0], even, even)->wait();
+    CHECK(equal(swapped, rank, 10 + rank));
+    swapped.reset();
+    if (rank == 0) backend->send(whole, 1, /*tag=*/0)->wait();
+    if (rank == 1) backend->recv(whole, 0, /*tag=*/0)->wait();
+    CHECK(equal(whole[0], 0, 1));
+    group.barrier();
+  };
+  tests::run_ranks(2, check, {.timeout = std::chrono::minutes(10)});
 }
 
 TEST_CASE("messages between two ranks come in order, and both may send before they receive") {
