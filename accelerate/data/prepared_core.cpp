@@ -192,9 +192,12 @@ void PreparedCore::load_state_dict(const LoaderState& state) {
              .read_ahead_state = state.read_ahead_state};
   skip_ = state.batches_seen;
   if (auto sampler = seedable_sampler(); sampler && state.seed) sampler->set_seed(*state.seed);
-  if (loader_->is_iterable() || !state.generator_state.defined()) return;
+  if (loader_->is_iterable()) return;
+  const auto sampler = loader_->batch_sampler()->sampler();
+  if (sampler) sampler->forget_repeat();  // of a state that was loaded before this one
+  if (!state.generator_state.defined()) return;
   if (place_->resumed) {
-    if (auto sampler = loader_->batch_sampler()->sampler()) sampler->repeat_epoch(state.generator_state);
+    if (sampler) sampler->repeat_epoch(state.generator_state);
   } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
     auto generator = sampler->generator();
     generator.set_state(state.generator_state);

@@ -30,6 +30,8 @@ class Sampler {
   /// What repeat_epoch() needs to give the order of the last epoch again; undefined where set_epoch() is enough.
   virtual at::Tensor epoch_state() const { return {}; }
   virtual void repeat_epoch(const at::Tensor& /*state*/) {}
+  /// Takes back repeat_epoch() where that epoch has not begun: the next one is a new one.
+  virtual void forget_repeat() {}
 };
 
 /// 0, 1, 2, ...
@@ -59,6 +61,7 @@ class RandomSampler : public Sampler {
   int64_t size() const override { return num_samples_; }
   at::Tensor epoch_state() const override { return epoch_state_; }
   void repeat_epoch(const at::Tensor& state) override;
+  void forget_repeat() override { repeated_.reset(); }
 
   int64_t dataset_size() const { return dataset_size_; }
   bool replacement() const { return replacement_; }

@@ -77,6 +77,30 @@ TEST_CASE("so does a run of two ranks, each with its own random numbers") {
   }
 }
 
+TEST_CASE("of checkpoints that are loaded one after the other the last one counts, be it inside of an epoch or not") {
+  for (const auto& options : kKinds) {
+    CAPTURE(options.use_seedable_sampler);
+    TemporaryDirectory directory;
+    const auto saved_after = [&](int64_t steps) { return directory.path() / std::to_string(steps); };
+    TrainingRun whole(options);
+    int64_t steps = 0;
+    whole.accelerator.save_state(saved_after(0));
+    whole.train([&] {
+      whole.accelerator.save_state(saved_after(++steps));
+      return true;
+    });
+    for (auto [first, last] : {std::pair{2, 5}, {2, 0}, {5, 2}, {7, 3}}) {
+      CAPTURE(first);
+      CAPTURE(last);
+      TrainingRun run(options);
+      run.accelerator.load_state(saved_after(first));
+      run.accelerator.load_state(saved_after(last));
+      run.train();
+      CHECK(run.losses == from(whole.losses, last));
+    }
+  }
+}
+
 TEST_CASE("so does a run whose data set and dropout draw from the same generator") {
   struct Noisy {
     at::Tensor get(int64_t index) const { return torch::randn({2}) + index; }
