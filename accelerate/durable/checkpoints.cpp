@@ -47,8 +47,10 @@ std::optional<NumberedCheckpoint> newest_checkpoint(const fs::path& directory, i
   auto checkpoints = list_checkpoints(directory);
   for (auto checkpoint = checkpoints.rbegin(); checkpoint != checkpoints.rend(); ++checkpoint) {
     if (checkpoint->number > at_most) continue;
-    if (is_complete(checkpoint->path)) return *checkpoint;
-    get_logger("accelerate.durable").warning(checkpoint->path.string() + ": is not complete and passed over");
+    const auto reason = incompleteness(checkpoint->path);
+    if (reason.empty()) return *checkpoint;
+    get_logger("accelerate.durable")
+        .warning(checkpoint->path.string() + ": is not complete and passed over: " + reason);
   }
   return std::nullopt;
 }

@@ -27,7 +27,8 @@ std::string checkpoint_name(int64_t number);
 std::vector<NumberedCheckpoint> list_checkpoints(const std::filesystem::path& directory);
 
 /// The complete one with the highest number up to `at_most`, if there is one. Later ones that are not complete get a
-/// warning each.
+/// warning each, with the reason. Throws UnknownVersion where another release has saved a later one: to go on from an
+/// older one, or from nothing, would be to lose it.
 std::optional<NumberedCheckpoint> newest_checkpoint(const std::filesystem::path& directory,
                                                     int64_t at_most = std::numeric_limits<int64_t>::max());
 

@@ -57,6 +57,13 @@ std::vector<FileRecord> records_of(const json& files) {
   return records;
 }
 
+void check_version(int64_t version, const fs::path& path) {
+  if (version == kVersion) return;
+  throw UnknownVersion(path.string() + ": this manifest cannot be used: it has version " + std::to_string(version) +
+                       " and this release knows " + std::to_string(kVersion) +
+                       "; load the checkpoint with the release that saved it, or move it away");
+}
+
 std::string dump(const json& object) {
   try {
     return object.dump(2) + "\n";
@@ -88,12 +95,11 @@ Manifest decode_manifest(std::string_view text, const fs::path& path) {
   Manifest manifest;
   try {
     auto object = json::parse(text);
-    if (auto version = object.at("version").get<int64_t>(); version != kVersion) {
-      fail("it has version ", version, " and this release knows ", kVersion,
-           "; load it with the release that saved it");
-    }
+    check_version(object.at("version").get<int64_t>(), path);
     manifest.files = records_of(object.at("files"));
     manifest.metadata = object.at("metadata").get<std::map<std::string, std::string>>();
+  } catch (const UnknownVersion&) {
+    throw;
   } catch (const std::exception& error) {
     fail(path.string(), ": this manifest cannot be used: ", error.what());
   }

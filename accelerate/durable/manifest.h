@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "accelerate/base/error.h"
+
 namespace accelerate::durable {
 
 inline constexpr const char* kManifestName = "manifest.json";
@@ -36,11 +38,17 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
+/// A manifest in the form of another release: the checkpoint may be whole, and this release cannot tell.
+class UnknownVersion : public Error {
+ public:
+  using Error::Error;
+};
+
 /// The text of the manifest's file: JSON that holds its own checksum.
 std::string encode_manifest(const Manifest& manifest);
 
-/// Throws Error naming `path` when the text is not, byte for byte, what encode_manifest gives, when another release has
-/// written it in its own form, or when a name leads out of the directory.
+/// Throws Error naming `path` when the text is not, byte for byte, what encode_manifest gives, or when a name leads out
+/// of the directory; UnknownVersion when another release has written it in its own form.
 Manifest decode_manifest(std::string_view text, const std::filesystem::path& path);
 
 /// The manifest of a directory; nothing when there is none, as in the folders that Python writes. Throws Error when it

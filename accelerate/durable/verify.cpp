@@ -95,13 +95,25 @@ std::optional<Manifest> verify(const fs::path& directory, Check check) {
   fail(directory.string(), ": this checkpoint is damaged, load another one:", list.str());
 }
 
-bool is_complete(const fs::path& directory) {
+std::string incompleteness(const fs::path& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return false;
+  if (!fs::is_directory(directory, error)) return "it is no directory";
   try {
-    auto manifest = read_manifest(directory);
-    return manifest ? damage(directory, manifest->files, Check::Sizes).empty() : !fs::is_empty(directory, error);
-  } catch (const Error&) {
+    const auto manifest = read_manifest(directory);
+    if (!manifest) return fs::is_empty(directory, error) ? "it is empty" : "";
+    const auto sentences = damage(directory, manifest->files, Check::Sizes);
+    return sentences.empty() ? "" : sentences.front();
+  } catch (const UnknownVersion&) {
+    throw;
+  } catch (const Error& unreadable) {
+    return unreadable.what();
+  }
+}
+
+bool is_complete(const fs::path& directory) {
+  try {
+    return incompleteness(directory).empty();
+  } catch (const UnknownVersion&) {
     return false;
   }
 }

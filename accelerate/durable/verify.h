@@ -26,7 +26,11 @@ std::vector<std::string> damage(const std::filesystem::path& directory, const st
 /// directory that a crash has left half replaced is restored first.
 std::optional<Manifest> verify(const std::filesystem::path& directory, Check check = Check::Checksums);
 
-/// Whether all files are there in their full size. Without a manifest a directory is complete when it is not empty.
+/// Why a directory is no complete checkpoint, in a sentence; empty when all files are there in their full size. Without
+/// a manifest a directory is complete when it is not empty. Throws UnknownVersion when nobody here can say.
+std::string incompleteness(const std::filesystem::path& directory);
+
+/// Whether it is a complete checkpoint that this release can read.
 bool is_complete(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

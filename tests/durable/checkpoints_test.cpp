@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
+#include "accelerate/durable/verify.h"
 #include "tests/durable/saved_directory.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/program.h"
@@ -45,6 +46,28 @@ TEST_CASE("numbers are compared as numbers") {
   CHECK(newest_checkpoint(home.path() / "checkpoints", 8)->number == 2);
   CHECK_FALSE(newest_checkpoint(home.path() / "checkpoints", 1));
   CHECK(next_number(home.path() / "checkpoints") == 11);
+}
+
+TEST_CASE("a checkpoint of another release is an error, and not a reason to begin anew") {
+  TemporaryDirectory home;
+  const auto directory = home.path() / "checkpoints";
+  CheckpointDirectory checkpoints(directory);
+  for (int64_t number : {0, 1, 2}) save_number(checkpoints, number);
+  const auto write_version = [&](const std::string& version) {
+    auto text = home.read("checkpoints/checkpoint_1/manifest.json");
+    text.replace(text.find("\"version\": ") + 11, 1, version);
+    home.write("checkpoints/checkpoint_1/manifest.json", text);
+  };
+  for (auto version : {"1", "3"}) {
+    write_version(version);
+    CHECK(newest_checkpoint(directory)->number == 2);
+    const auto expected = "checkpoint_1/manifest.json: this manifest cannot be used: it has version " +
+                          std::string(version) + " and this release knows 2; load the checkpoint with the release";
+    CHECK_THROWS_WITH_AS(newest_checkpoint(directory, 1), doctest::Contains(expected.c_str()), Error);
+    CHECK_FALSE(is_complete(directory / "checkpoint_1"));
+  }
+  checkpoints.prune(1);  // what this release cannot judge stays
+  CHECK(numbers_in(directory) == std::vector<int64_t>{1, 2});
 }
 
 TEST_CASE("other names are no checkpoints") {
