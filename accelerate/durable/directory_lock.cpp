@@ -88,10 +88,21 @@ bool DirectoryLock::try_once(const fs::path& subject) {
 }
 
 DirectoryLock::~DirectoryLock() {
-  // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
-  unlink(file_.c_str());
-  rmdir(directory_.c_str());
+  if (is_alone()) {
+    // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
+    unlink(file_.c_str());
+    rmdir(directory_.c_str());
+  }
   close(descriptor_);
+}
+
+/// Whether nothing else is in the directory.
+bool DirectoryLock::is_alone() const {
+  std::error_code error;
+  for (fs::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path() != file_) return false;
+  }
+  return true;
 }
 
 }  // namespace accelerate::durable

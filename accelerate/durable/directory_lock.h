@@ -14,11 +14,12 @@ class DirectoryLock {
   DirectoryLock(std::filesystem::path directory, const std::filesystem::path& subject);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
-  /// Removes the directory, unless something else is in it.
+  /// Removes the directory. Where something else is in it, both stay: the file says who has left it.
   ~DirectoryLock();
 
  private:
   bool try_once(const std::filesystem::path& subject);
+  bool is_alone() const;
 
   std::filesystem::path directory_;
   std::filesystem::path file_;
@@ -26,7 +27,8 @@ class DirectoryLock {
 };
 
 /// Whether a directory was left by a process of this machine that is gone: nobody has its lock. Where locks may not
-/// reach, on other machines and on file systems without them, nobody knows, and it was not.
+/// reach, on other machines and on file systems without them, nobody knows, and it was not. The same goes for a
+/// directory that has no lock.
 bool is_abandoned(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

@@ -70,6 +70,18 @@ void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
   if (!files.empty()) sync_directory(fresh);
 }
 
+/// Ends the replacement of a directory that a crash has interrupted. The old one hands on the files of the user, and
+/// may then go; where nothing has taken its place it goes back there, and this is false.
+bool hand_over(const fs::path& old, const fs::path& target) {
+  if (is_there(target)) {
+    keep_files_of_user(old, target);
+    return true;
+  }
+  rename_directory(old, target, target);
+  sync_directory(target.parent_path());
+  return false;
+}
+
 constexpr std::string_view kSaving = ".saving";
 
 /// Where a directory is made.
@@ -158,8 +170,7 @@ void Workplace::tidy() const {
   }
 }
 
-/// A run that is killed while it saves step_1000 may never save that again. An old directory that was to be replaced
-/// stays for whoever loads it: see restore().
+/// A run that is killed while it saves step_1000 may never save that again.
 void Workplace::tidy_others() const {
   std::vector<fs::path> leftovers;
   std::error_code error;
@@ -170,17 +181,20 @@ void Workplace::tidy_others() const {
   for (const auto& path : leftovers) remove_tree(path);
 }
 
-/// Moves them here, where they can be removed at leisure: whoever wants to save there waits for a moment only.
+/// Ends what was interrupted there. What is no longer needed moves here, where it can be removed at leisure: whoever
+/// wants to save there waits for a moment only.
 void Workplace::take_leftovers(const fs::path& other, std::vector<fs::path>& taken) const {
   try {
     DirectoryLock lock(other, other);
     for (const auto& path : paths_in(other)) {
-      if (path.extension() != ".new" && path.extension() != ".removed") continue;
+      const bool is_old = path.extension() == ".old" && workplace_of(home_ / path.stem()) == other;
+      if (!is_old && path.extension() != ".new" && path.extension() != ".removed") continue;
+      if (is_old && !hand_over(path, home_ / path.stem())) continue;
       const auto here = path_ / (path.filename().string() + ".removed");
       if (::rename(path.c_str(), here.c_str()) == 0) taken.push_back(here);
     }
   } catch (const std::exception&) {
-    // Somebody else was faster.
+    // Somebody else was faster, or it cannot be done now. The lock stays with what is left for the next one.
   }
 }
 
@@ -214,13 +228,7 @@ void Workplace::replace_target(const std::string& name) const {
 }
 
 void Workplace::retire_old(const std::string& name) const {
-  if (!is_there(target(name))) {
-    rename_directory(old(name), target(name), target(name));
-    sync_directory(home_);
-    return;
-  }
-  keep_files_of_user(old(name), target(name));
-  discard(old(name));
+  if (hand_over(old(name), target(name))) discard(old(name));
 }
 
 void Workplace::remove(const std::string& name) const { discard(target(name)); }
@@ -234,10 +242,20 @@ void Workplace::discard(const fs::path& directory) const {
 }
 
 void restore(const fs::path& directory) {
-  auto target = real_name(directory);
-  if (is_there(target) || !target.has_filename()) return;
-  auto old = workplace_of(target) / (target.filename().string() + ".old");
-  if (is_there(old)) Workplace::for_directory(target);  // which tidies it
+  const auto target = real_name(directory), place = workplace_of(target);
+  if (!target.has_filename() || !is_there(place / (target.filename().string() + ".old"))) return;
+  if (!is_there(target)) {
+    Workplace::for_directory(target);  // which tidies it
+    return;
+  }
+  if (is_there(place / "lock") && !is_abandoned(place)) return;  // a save goes on there, and ends by itself
+  try {
+    Workplace::for_directory(target);
+  } catch (const std::exception& error) {
+    get_logger("accelerate.durable")
+        .warning(target.string() + ": is whole, but files of yours from before it was saved may be in " +
+                 place.string() + " still: " + error.what());
+  }
 }
 
 }  // namespace accelerate::durable

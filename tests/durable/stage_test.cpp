@@ -10,6 +10,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/durable/manifest.h"
 #include "accelerate/durable/verify.h"
 #include "accelerate/durable/workplace.h"
 #include "tests/durable/saved_directory.h"
@@ -145,9 +146,6 @@ TEST_CASE("what a killed job has left of another directory goes with the next sa
     home.write(".step_1000.saving/lock", "process 17 on " + host);
     home.write(".step_1000.saving/step_1000.old/model.safetensors", "whole");
     tests::save(home.path() / "step_2000", "one");
-    CHECK(names_in(home.path()) == std::set<std::string>{".step_1000.saving", "step_2000"});
-    CHECK(names_in(leftover) == std::set<std::string>{"step_1000.old"});
-    restore(home.path() / "step_1000");
     CHECK(home.read("step_1000/model.safetensors") == "whole");
     CHECK(names_in(home.path()) == std::set<std::string>{"step_1000", "step_2000"});
   }
@@ -162,6 +160,69 @@ TEST_CASE("what a killed job has left of another directory goes with the next sa
     tests::save(home.path() / "step_2000", "one");
     CHECK(fs::exists(stage.path() / "model.safetensors"));
   }
+}
+
+TEST_CASE("files of the user that a killed save has not handed on come back with the next save beside it, or load") {
+  TemporaryDirectory home;
+  tests::save(home.path() / "best", "two");
+  // As after a kill between the exchange of both directories and the end of the old one.
+  home.write(".best.saving/best.old/manifest.json", encode_manifest({.files = {{.name = "model.safetensors"}}}));
+  home.write(".best.saving/best.old/model.safetensors", "one");
+  home.write(".best.saving/best.old/notes.txt", "mine");
+  const auto gone = "process 17 on " + host_name();
+  const auto check = [&](const std::set<std::string>& names) {
+    CHECK(names_in(home.path()) == names);
+    CHECK(home.read("best/model.safetensors") == "two");
+    CHECK(home.read("best/notes.txt") == "mine");
+  };
+  SUBCASE("save") {
+    home.write(".best.saving/lock", gone);
+    tests::save(home.path() / "other", "one");
+    check({"best", "other"});
+  }
+  SUBCASE("load") {
+    home.write(".best.saving/lock", gone);
+    CHECK(verify(home.path() / "best"));
+    check({"best"});
+  }
+  SUBCASE("load, where there is no lock any more") {
+    CHECK(verify(home.path() / "best"));
+    check({"best"});
+  }
+  SUBCASE("but not while another one has it") {
+    home.write(".best.saving/lock", "process 17 on another-" + host_name() + "-than-this");
+    CHECK(verify(home.path() / "best"));
+    CHECK_FALSE(fs::exists(home.path() / "best/notes.txt"));
+  }
+}
+
+TEST_CASE("what cannot be ended stays with its lock, so that the next save tries it again") {
+  TemporaryDirectory home;
+  tests::save(home.path() / "best", "two");
+  home.write(".best.saving/lock", "process 17 on " + host_name());
+  home.write(".best.saving/best.old/notes.txt", "mine");
+  chmod((home.path() / "best").c_str(), 0555);
+  const bool is_root = geteuid() == 0;
+  if (is_root) {
+    chmod(home.path().c_str(), 0777);
+    for (const auto& entry : fs::recursive_directory_iterator(home.path())) {
+      if (entry.path() != home.path() / "best") REQUIRE(chown(entry.path().c_str(), 65534, 65534) == 0);
+    }
+    REQUIRE(seteuid(65534) == 0);
+  }
+  ScopeExit become_root([&] {
+    if (is_root) seteuid(0);
+  });
+  tests::save(home.path() / "other", "one");
+  CHECK(home.read(".best.saving/best.old/notes.txt") == "mine");
+  CHECK(is_abandoned(home.path() / ".best.saving"));
+  CHECK(verify(home.path() / "best"));  // with a warning
+  CHECK(home.read(".best.saving/best.old/notes.txt") == "mine");
+  if (is_root) REQUIRE(seteuid(0) == 0);
+  chmod((home.path() / "best").c_str(), 0755);
+  tests::save(home.path() / "other", "two");
+  CHECK(home.read("best/notes.txt") == "mine");
+  CHECK(names_in(home.path()) == std::set<std::string>{"best", "other"});
 }
 
 TEST_CASE("what cannot be a checkpoint is refused before anything is written") {
