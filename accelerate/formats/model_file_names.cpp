@@ -21,10 +21,15 @@ std::string ModelFileNames::index() const { return name + extension + ".index.js
 void remove_other_model_files(const fs::path& directory, const ModelFileNames& names,
                               const std::set<std::string>& kept) {
   const auto extension = std::regex_replace(names.extension, std::regex("\\."), "\\.");
-  const std::regex pattern(names.name + "(-\\d{5}-of-\\d{5})?" + extension + "(\\.index\\.json)?");
+  const std::regex shard(names.name + "-\\d{5}-of-\\d{5}" + extension);
+  // The index without one of its shards would be a model that cannot be loaded, so it goes first, and for good. Where
+  // a single file is there too, that is the model until it goes.
+  for (const auto& name : {names.index(), names.file(0, 1)}) {
+    if (!kept.contains(name) && fs::remove(directory / name)) sync_directory(directory);
+  }
   for (const auto& entry : fs::directory_iterator(directory)) {
     auto name = entry.path().filename().string();
-    if (std::regex_match(name, pattern) && !kept.contains(name)) fs::remove(entry.path());
+    if (std::regex_match(name, shard) && !kept.contains(name)) fs::remove(entry.path());
   }
   sync_directory(directory);
 }

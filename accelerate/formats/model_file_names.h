@@ -24,7 +24,7 @@ struct ModelFileNames {
 };
 
 /// Removes files of an earlier model with such names that are not among `kept`, for good: one that came back after a
-/// crash could be taken for the model.
+/// crash could be taken for the model. While they go, the earlier model is there as a whole or not at all.
 void remove_other_model_files(const std::filesystem::path& directory, const ModelFileNames& names,
                               const std::set<std::string>& kept);
 

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -12,9 +11,11 @@
 
 #include "tests/durable/step_files.h"
 #include "tests/support/program.h"
+#include "tests/support/small_disk.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
+using tests::on_small_disk;
 using tests::Program;
 namespace fs = std::filesystem;
 
@@ -78,14 +79,6 @@ void check_every_fault(const std::string& mode, int error, const EnvironmentVari
 
 const EnvironmentVariable kExchange{.name = "FAULT_NO_EXCHANGE", .value = std::nullopt};
 const EnvironmentVariable kNoExchange{.name = "FAULT_NO_EXCHANGE", .value = "1"};
-
-/// A command in a namespace of its own, where /mnt is an empty disk with so many kilobytes.
-std::vector<std::string> on_small_disk(int kilobytes, const std::string& command) {
-  auto mount = "mount -t tmpfs -o size=" + std::to_string(kilobytes) + "k none /mnt && ";
-  std::vector<std::string> words = {"unshare", "-m", "sh", "-c", mount + command};
-  if (geteuid() != 0) words.insert(words.begin() + 1, "-Ur");
-  return words;
-}
 
 }  // namespace
 
