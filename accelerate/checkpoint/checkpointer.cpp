@@ -199,11 +199,14 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
     return {};
   });
   // What runs the user's code comes first: where that throws, the rest is as it was, on every rank.
+  // One by one: a change may talk to the other ranks, which have to hear of one that failed before.
   for (const auto* changes : {&checked.loads_of_user, &checked.changes}) {
-    together(exchange_, [&]() -> std::string {
-      for (const auto& change : *changes) change();
-      return {};
-    });
+    for (const auto& change : *changes) {
+      together(exchange_, [&]() -> std::string {
+        change();
+        return {};
+      });
+    }
   }
   python_ = std::move(checked.python);
 }

@@ -1,6 +1,8 @@
 #include "accelerate/checkpoint/load_files.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "accelerate/base/log.h"
 #include "accelerate/checkpoint/file_names.h"
@@ -103,16 +105,21 @@ class Checker {
     for (size_t i = 0; i < state_.objects.size(); ++i) add_load_of_user(custom_object_file(i), state_.objects[i]);
   }
 
+  /// One change for all of them: hooks may have left other models on other ranks.
   void check_models() {
+    std::vector<std::function<void()>> loads;
     for (size_t i = 0; i < models_.size(); ++i) {
       auto file = directory_ / model_file(i);
       if (!fs::exists(file)) file = directory_ / torch_model_file(i);
       complaints_.about(file, [&] {
         auto weights = train::state_dict_of(*models_[i]);
         const auto stored = tensors::open_weights(file, {.verify = options_.verify});
-        add(check_weights(weights, stored, file, /*strict=*/true).load);
+        loads.push_back(check_weights(weights, stored, file, /*strict=*/true).load);
       });
     }
+    add([loads = std::move(loads)] {
+      for (const auto& load : loads) load();
+    });
   }
 
   void check_optimizers() {
@@ -126,14 +133,17 @@ class Checker {
 
   void check_scaler() {
     if (!state_.scaler || !state_.scaler->is_enabled()) return;
-    if (!fs::exists(directory_ / kScalerFile)) {
+    std::optional<precision::GradScalerState> saved;
+    if (fs::exists(directory_ / kScalerFile)) {
+      with_file(kScalerFile, [&](const TorchValue& value) {
+        if (!value.entries().empty()) saved = read_scaler_state(value);
+      });
+    } else {
       get_logger("accelerate.checkpoint")
           .warning(directory_.string() + ": the run that was saved did not use fp16; the loss scale starts anew");
-      return;
     }
-    with_file(kScalerFile, [&](const TorchValue& value) {
-      if (value.entries().empty()) return;
-      add([scaler = state_.scaler, saved = read_scaler_state(value)] { scaler->load_state(saved); });
+    add([scaler = state_.scaler, saved] {
+      if (saved) scaler->load_state(*saved);
     });
   }
 

@@ -18,7 +18,8 @@ struct LoadFilesOptions {
   bool verify = true;          // compare large torch files with their own checksums; off where the manifest was
 };
 
-/// A checkpoint that was read and fits the program.
+/// A checkpoint that was read and fits the program. Every rank has as many changes, in the same order: some of them
+/// talk to the other ranks.
 struct CheckedFiles {
   std::vector<std::function<void()>> loads_of_user = {};  // may throw: only the loading object knows what fits it
   std::vector<std::function<void()>> changes = {};        // all others, in the order in which they are to be made
