@@ -12,8 +12,11 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "accelerate/base/error.h"
+#include "accelerate/durable/checkpoints.h"
+#include "accelerate/durable/verify.h"
 #include "accelerate/ranks/fork_ranks.h"
 #include "tests/checkpoint/counting_job.h"
 #include "tests/support/temporary_directory.h"
@@ -96,8 +99,30 @@ class KilledJobs {
     judge(notes, end);
   }
 
+  /// What the jobs that were killed have left beside what one more job has saved to its end.
+  std::vector<std::string> leftovers() {
+    ranks::fork_ranks(num_processes_, [&](int) {
+      CountingJob job(mode_, home_.path());
+      job.load();
+      job.advance();
+      job.save();
+      job.wait();
+      return std::string();
+    });
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(home_.path())) {
+      const auto name = entry.path().filename().string();
+      if (name != "notes" && name != (mode_.numbered ? "checkpoints" : "state")) names.push_back(name);
+    }
+    const auto checkpoints = durable::list_checkpoints(home_.path() / "checkpoints");
+    if (mode_.total_limit && std::ssize(checkpoints) != *mode_.total_limit) names.push_back("old checkpoints");
+    for (const auto& checkpoint : checkpoints) {
+      if (!durable::is_complete(checkpoint.path)) names.push_back(checkpoint.path.filename());
+    }
+    return names;
+  }
+
   const Counts& counts() const { return counts_; }
-  const fs::path& home() const { return home_.path(); }
 
  private:
   std::string time_of_saves(int num_saves) {
@@ -163,6 +188,7 @@ TEST_CASE("kill -9 at random points of save_state leaves the last checkpoint or 
         MESSAGE(name, ": ", counts.kills, " kills, ", counts.unloadable, " unloadable, ", counts.torn, " torn, ",
                 counts.lost, " lost");
         CHECK(counts.unloadable + counts.torn + counts.lost == 0);
+        CHECK(jobs.leftovers() == std::vector<std::string>{});
       }
     }
   }
