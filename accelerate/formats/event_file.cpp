@@ -157,7 +157,7 @@ EventSummary& EventSummary::image(std::string_view tag, int64_t height, int64_t 
                      .integer(image::kHeight, height)
                      .integer(image::kWidth, width)
                      .integer(image::kColorspace, channels)
-                     .text(image::kEncoded, png);
+                     .data(image::kEncoded, png);
   summary_.message(kSummaryValue, ProtobufMessage().text(value::kTag, tag).message(value::kImage, picture));
   return *this;
 }
@@ -171,7 +171,7 @@ std::string EventSummary::record(double wall_time, int64_t step) const {
 
 void EventSummary::plugin(std::string_view tag, std::string_view plugin_name, std::string_view content,
                           const ProtobufMessage* tensor) {
-  auto metadata = ProtobufMessage().message(1, ProtobufMessage().text(1, plugin_name).text(2, content));
+  auto metadata = ProtobufMessage().message(1, ProtobufMessage().text(1, plugin_name).data(2, content));
   auto entry = ProtobufMessage().text(value::kTag, tag);
   if (tensor) entry.message(value::kTensor, *tensor);
   summary_.message(kSummaryValue, entry.message(value::kMetadata, metadata));

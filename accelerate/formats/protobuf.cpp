@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "accelerate/base/utf8.h"
+
 namespace accelerate::formats {
 
 namespace {
@@ -30,7 +32,11 @@ ProtobufMessage& ProtobufMessage::real32(int field, float value) {
   return *this;
 }
 
-ProtobufMessage& ProtobufMessage::text(int field, std::string_view bytes) {
+ProtobufMessage& ProtobufMessage::text(int field, std::string_view text) {
+  return data(field, replace_broken_utf8(text));
+}
+
+ProtobufMessage& ProtobufMessage::data(int field, std::string_view bytes) {
   varint(key_of(field, kLengthDelimited));
   varint(bytes.size());
   bytes_.append(bytes);

@@ -17,9 +17,11 @@ class ProtobufMessage {
   ProtobufMessage& integer(int field, int64_t value);
   ProtobufMessage& real64(int field, double value);
   ProtobufMessage& real32(int field, float value);
-  /// A string or bytes field.
-  ProtobufMessage& text(int field, std::string_view bytes);
-  ProtobufMessage& message(int field, const ProtobufMessage& part) { return text(field, part.bytes_); }
+  /// A string field. With a sign in place of what is not UTF-8: readers refuse a message that has such a text.
+  ProtobufMessage& text(int field, std::string_view text);
+  /// A bytes field.
+  ProtobufMessage& data(int field, std::string_view bytes);
+  ProtobufMessage& message(int field, const ProtobufMessage& part) { return data(field, part.bytes_); }
   /// A repeated double field in packed form.
   ProtobufMessage& reals(int field, const std::vector<double>& values);
 

@@ -38,8 +38,8 @@ struct TrackerSettings {
 };
 
 /// The trackers of the list, none twice; an empty list means JSON lines. "all" is every tracker that writes to
-/// logging_dir, mlflow if MLFLOW_TRACKING_URI is set, and wandb if WANDB_MODE is. None of them has written or asked
-/// anything yet. Throws Error for an unknown name, two objects of one name, or a missing logging_dir.
+/// logging_dir, mlflow if MLFLOW_TRACKING_URI is set, and wandb if WANDB_MODE is offline. None of them has written or
+/// asked anything yet. Throws Error for an unknown name, two objects of one name, or a missing logging_dir.
 std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<LogWith>& log_with,
                                                     const TrackerSettings& settings);
 

@@ -145,6 +145,28 @@ TEST_CASE("the environment speaks where the program is silent about a run of W&B
   CHECK_FALSE(contains(run, "of the environment"));
 }
 
+TEST_CASE("bytes that are no UTF-8 do not spoil a run of W&B: readers refuse a record that has them") {
+  tests::TemporaryDirectory home;
+  WandbTracker tracker("project \xff", {.name = "name \xc3",
+                                        .group = "group \xff",
+                                        .job_type = "job \xff",
+                                        .tags = {"tag \xff"},
+                                        .notes = "notes \xff",
+                                        .dir = home.path()});
+  tracker.start();
+  tracker.store_init_configuration({{"key \xff", "value \xff"}});
+  tracker.log({{"loss \xff", 1}, {"map \xff", {{"part \xff", 2}}}}, 0);
+  tracker.finish();
+  const auto records = records_of(tracker);
+  std::string all;
+  for (const auto& record : records) all += record;
+  for (const std::string text : {"project ", "name ", "group ", "job ", "tag ", "notes ", "key ", "value ", "loss ", "map ",
+                                 "part "}) {
+    CHECK_MESSAGE(contains(all, text + "\xEF\xBF\xBD"), text);
+    CHECK_FALSE(contains(all, text + "\xff"));
+  }
+}
+
 TEST_CASE("a disabled run of W&B writes nothing, and what needs a server or is no id is refused") {
   tests::TemporaryDirectory home;
   PatchEnvironment patch{{"WANDB_MODE", "disabled"}};
