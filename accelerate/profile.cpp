@@ -67,6 +67,14 @@ void check_is_whole(const std::filesystem::path& trace) {
        " bytes, before it is complete; the disk may be full, or the limit on the size of files (ulimit -f) too low");
 }
 
+/// libtorch writes a recording once, so another file with it is a copy of the first.
+void copy_trace(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  if (std::filesystem::equivalent(from, to, error)) return;
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
+  if (error) fail(to.string(), ": the trace cannot be copied from ", from.string(), ": ", error.message());
+}
+
 }  // namespace
 
 ProfileAction profile_action(const ProfileSchedule& schedule, int64_t step) {
@@ -163,20 +171,23 @@ void Profile::start() {
 
 void Profile::stop() {
   result_ = profiler::disableProfiler();
+  exported_.clear();
   recording_ = prepared_ = false;
 }
 
-void Profile::export_chrome_trace(const std::filesystem::path& path) const {
+void Profile::export_chrome_trace(const std::filesystem::path& path) {
   if (!result_) fail(path.string(), ": there is no finished recording to export; see schedule_option");
   report_file_size_limit();
+  if (!exported_.empty()) return copy_trace(exported_, path);
   std::error_code ignored;
   std::filesystem::remove(path, ignored);  // an earlier trace is not to be taken for this one
   try {
     result_->save(path.string());
-  } catch (const c10::Error& error) {  // libtorch writes a recording once
+  } catch (const c10::Error& error) {  // as after a trace that was cut short
     fail(path.string(), ": cannot be written: ", error.what_without_backtrace());
   }
   check_is_whole(path);
+  exported_ = std::filesystem::absolute(path);
 }
 
 }  // namespace accelerate

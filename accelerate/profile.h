@@ -67,8 +67,9 @@ class [[nodiscard]] Profile {
   void step();
   int64_t step_num() const { return step_num_; }
 
-  /// Writes the latest finished recording as JSON. Throws Error when there is none yet, or it cannot be written.
-  void export_chrome_trace(const std::filesystem::path& path) const;
+  /// Writes the latest finished recording as JSON; a second file of the same recording is a copy of the first. Throws
+  /// Error when there is none yet, or it cannot be written.
+  void export_chrome_trace(const std::filesystem::path& path);
 
  private:
   ProfileAction action() const;
@@ -86,6 +87,7 @@ class [[nodiscard]] Profile {
   bool recording_ = false;
   std::unique_ptr<at::RecordFunction> step_marker_;
   std::unique_ptr<torch::autograd::profiler::ProfilerResult> result_;
+  std::filesystem::path exported_;  // where that was written first
 };
 
 }  // namespace accelerate

@@ -126,6 +126,37 @@ TEST_CASE("a trace that cannot be written whole is an error, and one of an earli
   CHECK_MESSAGE(error.find("trace.json: the trace ends after ") != std::string::npos, error);
 }
 
+TEST_CASE("a trace that on_trace_ready has written is there when the scope ends, under whichever name") {
+  for (const char* name : {"profile_0.json", "mine.json"}) {
+    tests::TemporaryDirectory directory;
+    directory.write("profile_0.json", "of an earlier run");
+    {
+      Accelerator accelerator;
+      auto keep = [&](Profile& profile) { profile.export_chrome_trace(directory.path() / name); };
+      auto profile = accelerator.profile({.on_trace_ready = keep, .output_trace_dir = directory.path()});
+      torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+    }
+    CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
+    CHECK(names_in(directory.read(name)).count("aten::matmul") == 1);
+  }
+}
+
+TEST_CASE("a rank that cannot write its trace says so, and the others have theirs") {
+  tests::TemporaryDirectory directory;
+  directory.write("profile_1.json/in the way", "a directory");
+  tests::run_ranks(2, [&](comm::Group& group) {
+    Accelerator accelerator;
+    const auto error = tests::failure_of([&] {
+      auto profile = accelerator.profile({.output_trace_dir = directory.path()});
+      torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+    });
+    CHECK_MESSAGE(error.empty() == (group.rank() == 0), error);
+    if (group.rank() == 1) CHECK_MESSAGE(error.find("profile_1.json") != std::string::npos, error);
+    CHECK(group.all_gather_bytes("here").size() == 2);  // no rank was left in the middle of something
+  });
+  CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
+}
+
 TEST_CASE("a schedule whose steps do not come is told") {
   tests::TemporaryDirectory directory;
   const auto said = tests::captured_stderr([&] {
