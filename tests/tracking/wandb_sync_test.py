@@ -31,9 +31,10 @@ def install_package():
 class Server(http.server.ThreadingHTTPServer):
     """Keeps what is uploaded."""
 
-    def __init__(self):
+    def __init__(self, num_rows_before=0):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.runs, self.rows, self.summary, self.completed = [], [], {}, []
+        self.num_rows_before = num_rows_before  # of the run that is uploaded, from when it was uploaded before
+        self.runs, self.rows, self.offsets, self.summary, self.completed = [], [], [], {}, []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -48,12 +49,24 @@ class Server(http.server.ThreadingHTTPServer):
         if path.endswith("/file_stream"):
             request = json.loads(body)
             files = request.get("files") or {}
-            self.rows += map(json.loads, files.get("wandb-history.jsonl", {}).get("content", []))
+            if history := files.get("wandb-history.jsonl"):
+                self.offsets.append(history["offset"])
+                self.rows += map(json.loads, history["content"])
             for line in files.get("wandb-summary.json", {}).get("content", []):
                 self.summary = json.loads(line)
             if request.get("complete"):
                 self.completed.append(request.get("exitcode"))
         return {}
+
+    def RunResumeStatus(self, name, project, **_):
+        """What is known of a run that is to be gone on with."""
+        if not self.num_rows_before:
+            return {}
+        last = json.dumps({"_step": self.num_rows_before - 1, "_runtime": 5})
+        bucket = {"id": "of the run before", "name": name, "displayName": "first", "config": "{}", "tags": [], "notes": "",
+                  "summaryMetrics": last, "historyTail": json.dumps([last]), "historyLineCount": self.num_rows_before,
+                  "eventsTail": "[]", "eventsLineCount": 0, "logLineCount": 0, "wandbConfig": json.dumps({"t": {}})}
+        return {"model": {"id": "1", "name": project, "entity": {"id": "1", "name": "me"}, "bucket": bucket}}
 
     def UpsertBucket(self, **run):
         self.runs.append(run)
@@ -88,8 +101,8 @@ def run(*command, **variables):
     return result.returncode, result.stdout, result.stderr
 
 
-def write_run(*options):
-    _, output, errors = run(program, *options, WANDB_DIR=home, WANDB_ENTITY="team")
+def write_run(*options, **variables):
+    _, output, errors = run(program, *options, WANDB_DIR=home, WANDB_ENTITY="team", **variables)
     assert output, errors
     return output.strip()
 
@@ -151,7 +164,18 @@ def check_killed(directory):
     assert len(server.rows) == 1501 and server.completed == [1], (len(server.rows), server.completed)
 
 
+def check_resumed(directory):
+    """Rows go behind those of the run before. Steps that it has had already get the numbers after its last one."""
+    server = Server(num_rows_before=1502)
+    wandb("sync", directory, WANDB_BASE_URL=server.url, WANDB_API_KEY="0" * 40)
+    assert server.runs[0]["name"] == "r1" and server.runs[0]["id"] == "of the run before", server.runs[0]
+    assert server.offsets[0] == 1502, server.offsets
+    steps = [(row["_step"], row["loss"]) for row in server.rows]
+    assert steps == [(1502, 0.5), (1503, 0.25), (2000, 0.125)], steps
+
+
 install_package()
 with tempfile.TemporaryDirectory() as home:
     check_finished(write_run())
     check_killed(write_run("killed"))
+    check_resumed(write_run("resumed", WANDB_RUN_ID="r1"))
