@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   torch::optim::AdamW adamw(net->parameters(), torch::optim::AdamWOptions(1e-3));
   auto [model, optimizer] = accelerator.prepare(net, adamw);
   if (!load) step(net, optimizer);
-  if (in_background) {  // the first has to find memory for its copies, those of a training do not
+  if (in_background && !arguments.has("--first")) {  // which has to find memory for its copies, the others do not
     accelerator.save_state(directory, {.async = true});
     accelerator.save_state(directory);  // waits for it
   }

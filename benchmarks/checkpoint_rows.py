@@ -58,17 +58,32 @@ def loading_row(name, unit, value, **more):
     )
 
 
-def waiting_row():
-    """How long the loop stands still for a save in the background, after a first one, and for one that it waits for."""
-    once = ("--times", 1)
+ONCE = ("--times", 1)
+
+
+def waiting_row(name, *options, **more):
+    """How long the loop stands still for a save in the background, and for one that it waits for."""
     return Row(
-        name="wait for an asynchronous save_state",
+        name=name,
         peer_name="our save_state that waits, on disk",
         unit="ms",
-        ours=lambda quick: ours("--async", *once, place=BUILD),
-        peer=lambda quick: ours(*once, place=BUILD),
+        ours=lambda quick: ours("--async", *options, *ONCE, place=BUILD),
+        peer=lambda quick: ours(*ONCE, place=BUILD),
         value=milliseconds,
-        target=10,
+        **more,
+    )
+
+
+def saving_memory_row(name, options, **more):
+    return Row(
+        name=name,
+        peer_name="Accelerate, which waits",
+        unit="MiB",
+        ours=lambda quick: ours(*options, *ONCE),
+        peer=lambda quick: peer(*ONCE),
+        limit=lambda quick: ours("--bare", *ONCE),
+        value=peak_mebibytes,
+        **more,
     )
 
 
@@ -100,9 +115,12 @@ def saving_row(name, peer_name, place, peer_options=(), **more):
 CHECKPOINT_ROWS = [
     saving_row("save_state of 500 MB, in memory", "Accelerate", MEMORY, target=1),
     saving_row("save_state of 500 MB, on disk", "Accelerate, then synced", BUILD, ("--sync",), target=1),
-    saving_row("save_state of 500 MB, on disk, synced", "Accelerate, never synced", BUILD),
+    saving_row("save_state of 500 MB, on disk, synced", "Accelerate, never synced", BUILD, target=1),
     syncing_row(),
-    waiting_row(),
+    waiting_row("wait for an asynchronous save_state", target=10),  # after a first one
+    waiting_row("wait for the first asynchronous save_state", "--first"),  # which finds the memory for its copies
+    saving_memory_row("memory at most, save_state of 500 MB", (), target=1),
+    saving_memory_row("memory at most, asynchronous save_state of 500 MB", ("--async",)),  # the state twice
     loading_row("load_state of 500 MB", "ms", milliseconds, target=2),
     loading_row(
         "memory at most, load_state of 500 MB",
