@@ -16,9 +16,12 @@ KINDS = {
     "adamw_fused": {"optimizer": "adamw", "fused": True},
     "sgd": {"optimizer": "sgd"},
     "adamw_bin": {"optimizer": "adamw", "safe_serialization": False},
+    "plateau": {"optimizer": "sgd", "plateau": True},
 }
 WORLD_SIZES = (1, 2)
 SAMPLES, BATCH_SIZE, SEED = 32, 4, 7
+METRIC = 1.0  # never better, so that a plateau goes on from epoch to epoch
+SCALER = {"scale": 1024.0, "growth_factor": 3.0, "backoff_factor": 0.25, "growth_interval": 77, "_growth_tracker": 5}
 SHARD_SIZE = 110  # bytes: several tensors in one file, and some that are larger
 
 
@@ -36,7 +39,7 @@ class Counter:
 
 
 class Run:
-    def __init__(self, seed, shuffle, optimizer, fused=False, safe_serialization=True):
+    def __init__(self, seed, shuffle, optimizer, fused=False, safe_serialization=True, plateau=False):
         import torch
         from accelerate import Accelerator
         from accelerate.state import AcceleratorState
@@ -55,6 +58,9 @@ class Run:
         else:
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-3)
             scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 5, gamma=0.5)
+        if plateau:
+            scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=2)
+        self.metrics = [METRIC] if plateau else []
         rows = torch.sin(torch.arange(SAMPLES * 4, dtype=torch.float32)).reshape(-1, 4)
         dataset = torch.utils.data.TensorDataset(rows, torch.arange(SAMPLES))
         loader = torch.utils.data.DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=shuffle)
@@ -72,7 +78,7 @@ class Run:
             loss = torch.nn.functional.cross_entropy(self.model(rows), numbers % 3)
             self.accelerator.backward(loss)
             self.optimizer.step()
-            self.scheduler.step()
+            self.scheduler.step(*self.metrics)
             self.optimizer.zero_grad()
             losses.append(loss.item())
         return losses
@@ -87,7 +93,8 @@ def train_and_save(kind, directory):
     run.accelerator.save_model(run.model, directory + "_model", max_shard_size=SHARD_SIZE)
     run.accelerator.wait_for_everyone()
     if run.accelerator.is_main_process:
-        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        scaler = torch.amp.GradScaler("cpu")
+        scaler.load_state_dict(SCALER)
         torch.save(scaler.state_dict(), os.path.join(directory, "scaler.pt"))
 
 
@@ -110,7 +117,7 @@ def resume(kind, directory, shuffle):
         "count": run.counter.count,
         "learning_rate": run.scheduler.get_last_lr()[0],
         "draws": draws,
-        "scale": scaler.get_scale(),
+        "scaler": scaler.state_dict(),
     }
 
 
@@ -141,8 +148,9 @@ def main(command, root, output):
     for world_size in WORLD_SIZES:
         ranks = run_on_ranks(work, world_size, command, root)
         runs.update({name: [rank[name] for rank in ranks] for name in ranks[0]})
+    draws = [first_draws(SEED + rank) for rank in range(max(WORLD_SIZES))]
     with open(output, "w") as file:
-        json.dump({"runs": runs, "first_draws": [first_draws(SEED + rank) for rank in range(max(WORLD_SIZES))]}, file)
+        json.dump({"runs": runs, "first_draws": draws, "scaler": SCALER}, file)
 
 
 if __name__ == "__main__":
