@@ -62,8 +62,9 @@ class Workplace {
 };
 
 /// Ends the replacement of a directory that a crash has interrupted: the user's files in the old one come back to where
-/// they were. The old one as a whole comes back where nothing is under the name, which can only be where the file system
-/// does not know how to exchange two directories; Error where that fails. Does nothing while somebody saves there.
+/// they were. The old one as a whole comes back where nothing is under the name, which can only be where the file
+/// system does not know how to exchange two directories; Error where that fails. Does nothing while somebody saves
+/// there.
 void restore(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

@@ -52,6 +52,38 @@ std::string failure_of_save(CountingJob& job, comm::Group& group) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// Saves again and again while some call to the disk fails on some rank, and loads what is left.
+void survive_faults(const SaveMode& mode, int num_faults, const std::filesystem::path& home, comm::Group& group) {
+  std::mt19937 random(8);  // the same on all ranks
+  CountingJob job(mode, home);
+  int64_t saved = 0, num_errors = 0;
+  std::vector<std::string> calls;  // of a save, on each rank
+  for (int i = -1; i < num_faults; ++i) {
+    const auto victim = random() % 4, chance = random();
+    const int error = random() % 2 == 0 ? ENOSPC : EIO;
+    const int call = i < 0 ? 0 : 1 + static_cast<int>(chance % std::stoul(calls[victim]));
+    CAPTURE(victim);
+    CAPTURE(call);
+    job.advance();
+    const auto fresh = job.step();
+    fail_call(static_cast<size_t>(group.rank()) == victim ? call : 0, error);
+    const auto message = failure_of_save(job, group);
+    if (i < 0) calls = group.all_gather_bytes(std::to_string(calls_so_far()));
+    fail_call(0, 0);
+    if (!message.empty()) {
+      ++num_errors;
+      CHECK_MESSAGE(contains(message, std::strerror(error)), message);
+      CHECK_MESSAGE(contains(message, home), message);
+    }
+    job.load();
+    // A failure after the new one has got its name is told too.
+    CHECK((job.step() == fresh || (job.step() == saved && !message.empty())));
+    saved = job.step();
+  }
+  CHECK(num_errors > 0);
+  if (group.rank() == 0) MESSAGE(mode.name, ": ", num_faults, " faults, of which ", num_errors, " ended a save");
+}
+
 }  // namespace
 
 TEST_CASE("when one rank cannot write, all throw the same error within seconds, and the last checkpoint loads") {
@@ -83,36 +115,8 @@ TEST_CASE("whichever call of a save fails on whichever of four ranks, all say so
   for (const auto& mode : kModes) {
     CAPTURE(mode.name);
     TemporaryDirectory home;
-    run_ranks(4, [&](comm::Group& group) {
-      std::mt19937 random(8);  // the same on all ranks
-      CountingJob job(mode, home.path());
-      int64_t saved = 0, num_errors = 0;
-      std::vector<std::string> calls;  // of a save, on each rank
-      for (int i = -1; i < num_faults; ++i) {
-        const auto victim = random() % 4, chance = random();
-        const int error = random() % 2 == 0 ? ENOSPC : EIO;
-        const int call = i < 0 ? 0 : 1 + static_cast<int>(chance % std::stoul(calls[victim]));
-        CAPTURE(victim);
-        CAPTURE(call);
-        job.advance();
-        const auto fresh = job.step();
-        fail_call(static_cast<size_t>(group.rank()) == victim ? call : 0, error);
-        const auto message = failure_of_save(job, group);
-        if (i < 0) calls = group.all_gather_bytes(std::to_string(calls_so_far()));
-        fail_call(0, 0);
-        if (!message.empty()) {
-          ++num_errors;
-          CHECK_MESSAGE(contains(message, std::strerror(error)), message);
-          CHECK_MESSAGE(contains(message, home.path()), message);
-        }
-        job.load();
-        // A failure after the new one has got its name is told too.
-        CHECK((job.step() == fresh || (job.step() == saved && !message.empty())));
-        saved = job.step();
-      }
-      CHECK(num_errors > 0);
-      if (group.rank() == 0) MESSAGE(mode.name, ": ", num_faults, " faults, of which ", num_errors, " ended a save");
-    });
+    const auto body = [&](comm::Group& group) { survive_faults(mode, num_faults, home.path(), group); };
+    run_ranks(4, body, {.timeout = std::chrono::minutes(15)});
   }
 }
 

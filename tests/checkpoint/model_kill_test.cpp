@@ -64,8 +64,9 @@ TEST_CASE("whichever call of save_model is the last one before a kill, the model
       torch_shards{.max_shard_size = "300", .safe_serialization = false};
   std::vector<std::pair<SaveModelOptions, SaveModelOptions>> changes = {{shards, torch_file}, {shards, whole}};
   if (std::getenv("ACCELERATE_TEST_FULL") != nullptr) {
-    changes.insert(changes.end(), {{shards, torch_shards}, {whole, torch_file}, {whole, shards}, {torch_shards, whole},
-                                   {torch_shards, shards}});
+    changes.insert(
+        changes.end(),
+        {{shards, torch_shards}, {whole, torch_file}, {whole, shards}, {torch_shards, whole}, {torch_shards, shards}});
   }
   int calls = 0, old_models = 0;
   for (const auto& [before, after] : changes) {

@@ -51,10 +51,18 @@ TEST_CASE("what was saved with a sharded optimizer goes on without, and the othe
   struct Case {
     int64_t saved, loaded, accumulation_steps, num_steps;  // how it is saved, and after how many steps
   };
-  for (const auto& [saved, loaded, accumulation_steps, num_steps] : std::vector<Case>{
-           {1, 0, 1, 2}, {0, 1, 1, 2}, {1, 1, 1, 2}, {2, 0, 1, 2}, {0, 2, 1, 2},
-           // inside of a window of accumulation, whose gradients wait
-           {1, 1, 2, 1}, {2, 2, 2, 1}, {1, 0, 2, 4}, {2, 0, 2, 4}, {0, 2, 2, 1}}) {
+  for (const auto& [saved, loaded, accumulation_steps, num_steps] :
+       std::vector<Case>{{1, 0, 1, 2},
+                         {0, 1, 1, 2},
+                         {1, 1, 1, 2},
+                         {2, 0, 1, 2},
+                         {0, 2, 1, 2},
+                         // inside of a window of accumulation, whose gradients wait
+                         {1, 1, 2, 1},
+                         {2, 2, 2, 1},
+                         {1, 0, 2, 4},
+                         {2, 0, 2, 4},
+                         {0, 2, 2, 1}}) {
     CAPTURE(saved);
     CAPTURE(loaded);
     CAPTURE(accumulation_steps);

@@ -160,8 +160,8 @@ TEST_CASE("bytes that are no UTF-8 do not spoil a run of W&B: readers refuse a r
   const auto records = records_of(tracker);
   std::string all;
   for (const auto& record : records) all += record;
-  for (const std::string text : {"project ", "name ", "group ", "job ", "tag ", "notes ", "key ", "value ", "loss ", "map ",
-                                 "part "}) {
+  for (const std::string text :
+       {"project ", "name ", "group ", "job ", "tag ", "notes ", "key ", "value ", "loss ", "map ", "part "}) {
     CHECK_MESSAGE(contains(all, text + "\xEF\xBF\xBD"), text);
     CHECK_FALSE(contains(all, text + "\xff"));
   }
