@@ -12,10 +12,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bytes", type=int, default=1 << 20)
     parser.add_argument("--repeats", type=int, default=100)
+    parser.add_argument("--type", choices=("float32", "bfloat16", "float16"), default="float32")
     options = parser.parse_args()
 
     torch.distributed.init_process_group("gloo")
-    tensor = torch.full((options.bytes // 4,), 1.0 + torch.distributed.get_rank())
+    dtype = getattr(torch, options.type)
+    tensor = torch.full((options.bytes // dtype.itemsize,), 1.0 + torch.distributed.get_rank(), dtype=dtype)
     for _ in range(5):
         torch.distributed.all_reduce(tensor)
     losses = [tensor[-1].item()]
