@@ -3,10 +3,9 @@
 import pathlib
 import sys
 
-from rows import BUILD, Row, mebibytes, script
+from rows import COMMAND, Row, mebibytes, script
 
 PYTHON_COMMANDS = pathlib.Path(sys.executable).parent
-COMMAND = str(BUILD / "bin" / "accelerate")
 
 
 def milliseconds_per_start(run):
@@ -14,7 +13,7 @@ def milliseconds_per_start(run):
 
 
 def starts(*command):
-    return script("start_command", 3, *command)
+    return script("start_command", 1, *command)
 
 
 def row(name, peer_name, ours, peer, memory=False):

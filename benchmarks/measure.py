@@ -1,11 +1,14 @@
 """Runs the two sides of a benchmark in turn and says how many times better ours is.
 
 A side is a command that prints one line of JSON: `work` (steps, samples), `wall_seconds` and `cpu_seconds` for it,
-`losses` by which both sides prove that they computed the same, `resident_bytes` and `peak_bytes`; some add `p99_seconds`. Sides of
-several ranks are started together, with the variables that torchrun sets.
+`losses` by which both sides prove that they computed the same, `resident_bytes` and `peak_bytes`; every other number is a
+figure of that side's own. Sides of several ranks are started together, with the variables that torchrun sets; those that a
+launcher starts print a line for each `rank`. A side that measures from its start leaves `cpu_seconds` empty, for that is all
+that its processes have used.
 """
 
 import dataclasses
+import functools
 import json
 import os
 import random
@@ -15,9 +18,10 @@ import statistics
 import subprocess
 import time
 
-TIMEOUT_SECONDS = 300
+TIMEOUT_SECONDS = 600
 LOSS_TOLERANCE = 1e-5  # relative
 FOREIGN_LIMIT = 0.05  # share of the machine that others may use during a pair
+OF_EVERY_SIDE = ("rank", "work", "wall_seconds", "cpu_seconds", "losses", "resident_bytes", "peak_bytes")
 
 
 class BenchmarkFailure(Exception):
@@ -35,10 +39,10 @@ class Run:
     losses: list
     peak: float  # the most memory that a rank ever had
     foreign: float  # share of the machine's CPU that was used by others meanwhile
-    p99: float | None  # seconds that 99 of 100 operations stayed below on the slowest rank, where that is measured
+    figures: dict  # all other numbers of the side, each that of the rank where it is largest
 
 
-def _free_port():
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -55,8 +59,12 @@ def _children_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def _rank_environment(rank, num_processes, port):
-    environment = os.environ | {"ACCELERATE_USE_CPU": "1", "OMP_NUM_THREADS": "1"}
+def rank_environment(rank, num_processes, port):
+    environment = os.environ | {
+        "ACCELERATE_USE_CPU": "1",
+        "OMP_NUM_THREADS": "1",
+        "BENCH_STARTED": str(time.clock_gettime(time.CLOCK_BOOTTIME)),
+    }
     if num_processes == 1:
         return environment
     return environment | {
@@ -70,14 +78,24 @@ def _rank_environment(rank, num_processes, port):
     }
 
 
+def _results(output):
+    """The lines of JSON that a process printed: its own, or those of all ranks that it has started."""
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+
+
+def _figures(results):
+    names = {name for result in results for name in result if name not in OF_EVERY_SIDE}
+    return {name: max(result[name] for result in results if name in result) for name in sorted(names)}
+
+
 def run_side(command, num_processes=1):
     """Starts `command` on every rank, waits for all, and returns the Run."""
-    port = _free_port()
+    port = free_port()
     busy, own, began = _busy_seconds(), _children_seconds(), time.monotonic()
     ranks = [
         subprocess.Popen(
             command,
-            env=_rank_environment(rank, num_processes, port),
+            env=rank_environment(rank, num_processes, port),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -90,24 +108,30 @@ def run_side(command, num_processes=1):
             output, errors = rank.communicate(timeout=TIMEOUT_SECONDS)
             if rank.returncode != 0:
                 raise BenchmarkFailure(f"{' '.join(command)} ended with {rank.returncode}:\n{errors[-2000:]}")
-            results.append(json.loads(output.strip().splitlines()[-1]))
+            results += _results(output)
+    except json.JSONDecodeError as error:
+        raise BenchmarkFailure(f"{' '.join(command)} has printed a broken result: {error}") from None
     except subprocess.TimeoutExpired:
         raise BenchmarkFailure(f"{' '.join(command)} took longer than {TIMEOUT_SECONDS} s") from None
     finally:
         for rank in ranks:
             rank.kill()
             rank.wait()
+    if not results:
+        raise BenchmarkFailure(f"{' '.join(command)} has not printed a result")
+    results.sort(key=lambda result: result.get("rank", 0))
     machine = (time.monotonic() - began) * os.cpu_count()
-    foreign = (_busy_seconds() - busy) - (_children_seconds() - own)
+    used = _children_seconds() - own
+    foreign = _busy_seconds() - busy - used
     return Run(
         work=results[0]["work"],
         wall=max(result["wall_seconds"] for result in results),
-        cpu=sum(result["cpu_seconds"] for result in results),
+        cpu=used if results[0]["cpu_seconds"] is None else sum(result["cpu_seconds"] for result in results),
         resident=statistics.mean(result["resident_bytes"] for result in results),
         losses=[loss for result in results for loss in result["losses"]],
         peak=max(result["peak_bytes"] for result in results),
         foreign=max(0.0, foreign / machine),
-        p99=max((result["p99_seconds"] for result in results if "p99_seconds" in result), default=None),
+        figures=_figures(results),
     )
 
 
@@ -121,9 +145,9 @@ def check_parity(ours, peer):
             raise BenchmarkFailure(f"the sides do not agree: loss {index} is {mine!r}, the peer's {theirs!r}")
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Side:
-    command: list
+    command: tuple
     num_processes: int
     rehearsed: bool = False  # each run that counts follows one of the same command
 
@@ -145,9 +169,10 @@ def disturbed(pair):
     return max(run.foreign for run in pair) > FOREIGN_LIMIT
 
 
+@functools.cache
 def measure_pairs(ours, peer, pairs, same_work=True):
     """Pairs of Runs, ours and the peer's, taking turns at being first. Pairs that others disturbed are measured again,
-    up to as many times in all as there are pairs."""
+    up to as many times in all as there are pairs. Rows that look at other figures of the same sides get the same pairs."""
     measured, repeats = [], 0
     while len(measured) < pairs:
         pair = measure_pair(ours, peer, len(measured) % 2 == 0)
@@ -158,6 +183,12 @@ def measure_pairs(ours, peer, pairs, same_work=True):
             continue
         measured.append(pair)
     return measured
+
+
+@functools.cache
+def measure_limit(side):
+    """Runs of a side that does the least that any implementation has to."""
+    return [side.run() for _ in range(3)]
 
 
 def median_with_interval(values, resamples=2000):

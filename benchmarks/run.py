@@ -1,11 +1,12 @@
 """Measures the library against Python's Accelerate on the same libtorch, in one run.
 
-    run.py [--quick] [--only NAME] [--pairs N]
+    run.py [--quick] [--only NAME]... [--pairs N]
 
 Prints a table and writes build/bench.json: a list of objects with name, ours, peer, peer_name, limit, unit, ratio (how
-many times better than the peer; above 1 is better), target for the ratio and goal for ours, beside the interval of the ratio,
-the ratio of CPU times and the conditions of the measurement. A benchmark whose two sides compute different things gets no number and fails the
-run.
+many times better than the peer; above 1 is better), target for the ratio, goal for ours and of_limit for the share of
+the limit, beside the interval of the ratio, the ratio of CPU times, what else the sides measure and the conditions of the
+measurement. A benchmark whose two sides compute different things, or whose files cannot be had, gets no number and fails
+the run; the others go on.
 """
 
 import argparse
@@ -15,13 +16,37 @@ import os
 import pathlib
 import platform
 import statistics
+import subprocess
 import sys
+import time
 
+from allreduce_rows import ALLREDUCE_ROWS
 from checkpoint_rows import CHECKPOINT_ROWS
 from command_rows import COMMAND_ROWS
-from measure import BenchmarkFailure, Side, disturbed, measure_pairs, median_with_interval, run_side
+from fault_rows import FAULT_ROWS
+from loader_rows import LOADER_ROWS
+from loading_rows import LOADING_ROWS
+from measure import BenchmarkFailure, Side, disturbed, measure_limit, measure_pairs, median_with_interval
 from network_rows import NETWORK_ROWS
-from rows import BUILD, ROWS
+from optimizer_rows import OPTIMIZER_ROWS
+from rows import BUILD
+from step_rows import STEP_ROWS
+from text_rows import TEXT_ROWS
+from training_rows import TRAINING_ROWS
+
+ALL_ROWS = [
+    *STEP_ROWS,
+    *TRAINING_ROWS,
+    *ALLREDUCE_ROWS,
+    *NETWORK_ROWS,
+    *OPTIMIZER_ROWS,
+    *LOADER_ROWS,
+    *TEXT_ROWS,
+    *LOADING_ROWS,
+    *FAULT_ROWS,
+    *CHECKPOINT_ROWS,
+    *COMMAND_ROWS,
+]
 
 
 def read_first_line(path):
@@ -31,10 +56,29 @@ def read_first_line(path):
         return None
 
 
+def first_processor():
+    """What /proc/cpuinfo says of the first processor; all are alike."""
+    with open("/proc/cpuinfo") as file:
+        lines = file.read().split("\n\n")[0].splitlines()
+    return {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def cache_sizes():
+    """The second and third level of the first processor's caches."""
+    caches = pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")
+    sizes = {f"L{read_first_line(cache / 'level')}": read_first_line(cache / "size") for cache in caches}
+    return {level: sizes.get(level) for level in ("L2", "L3")}
+
+
 def conditions():
-    models = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    processor = first_processor()
+    flags = processor.get("flags", "").split()
     return {
-        "cpu": f"{len(models)} x {models[0]}" if models else platform.machine(),
+        "cpu": f"{os.cpu_count()} x {processor.get('model name', platform.machine())}",
+        "cpu_family": processor.get("cpu family"),
+        "cpu_model": processor.get("model"),
+        "vectors": [flag for flag in flags if flag == "avx2" or flag.startswith("avx512")],
+        "caches": cache_sizes(),
         "governor": read_first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "kernel": platform.release(),
         "loadavg": list(os.getloadavg()),
@@ -44,44 +88,61 @@ def conditions():
     }
 
 
-def measure_limit(row, quick):
-    """The best of three runs, because nothing can be better than the limit."""
+def limit_of(row, quick):
+    """The best of several runs, because nothing can be better than the limit."""
     if row.limit is None:
         return None
-    values = [row.value(run_side(row.limit(quick), row.num_processes)) for _ in range(3)]
+    values = map(row.value, measure_limit(Side(tuple(row.limit(quick)), row.num_processes)))
     return max(values) if row.higher_is_better else min(values)
+
+
+def figures_of(runs):
+    """The medians of what a side measures besides."""
+    return {name: statistics.median(run.figures[name] for run in runs) for name in runs[0].figures}
+
+
+def has_reached(row, ratio, median, limit_share):
+    return (
+        (row.target is None or ratio >= row.target)
+        and (row.goal is None or row.better(median, row.goal) >= 1)
+        and (row.of_limit is None or limit_share >= row.of_limit)
+    )
 
 
 def measure(row, pairs, quick):
     """The object of `row` for bench.json."""
     before = conditions()
-    result = {"name": row.name, "peer_name": row.peer_name, "unit": row.unit, "target": row.target, "goal": row.goal}
+    wanted = {"target": row.target, "goal": row.goal, "of_limit": row.of_limit}
+    result = {"name": row.name, "peer_name": row.peer_name, "unit": row.unit} | wanted
     empty = {"ours": None, "peer": None, "limit": None, "ratio": None}
     try:
-        ours = Side(row.ours(quick), row.num_processes, row.rehearsed)
-        peer = Side(row.peer(quick), row.peer_processes or row.num_processes, row.rehearsed)
-        measured = measure_pairs(ours, peer, pairs, row.same_work)
-        limit = measure_limit(row, quick)
-    except BenchmarkFailure as failure:
+        ours = Side(tuple(row.ours(quick)), row.num_processes, row.rehearsed)
+        peer = Side(tuple(row.peer(quick)), row.peer_processes or row.num_processes, row.rehearsed)
+        measured = measure_pairs(ours, peer, min(pairs, row.most_pairs or pairs), row.same_work)
+        limit = limit_of(row, quick)
+    except (BenchmarkFailure, subprocess.CalledProcessError, OSError) as failure:
         return result | empty | {"failure": str(failure), "conditions": before}
-    ratios = [row.better(row.value(mine), row.value(theirs)) for mine, theirs in measured]
-    cpu_ratios = [(theirs.cpu / theirs.work) / (mine.cpu / mine.work) for mine, theirs in measured]
+    mine, theirs = zip(*measured)
+    ratios = [row.better(row.value(our_run), row.value(peer_run)) for our_run, peer_run in measured]
+    cpu_ratios = [(peer_run.cpu / peer_run.work) / (our_run.cpu / our_run.work) for our_run, peer_run in measured]
     ratio, low, high = median_with_interval(ratios)
-    median = statistics.median(row.value(mine) for mine, _ in measured)
-    reached = (row.target is None or ratio >= row.target) and (row.goal is None or row.better(median, row.goal) >= 1)
+    median = statistics.median(map(row.value, mine))
+    limit_share = None if limit is None else row.better(median, limit)
     return result | {
         "ours": median,
-        "peer": statistics.median(row.value(theirs) for _, theirs in measured),
+        "peer": statistics.median(map(row.value, theirs)),
         "limit": limit,
+        "limit_share": limit_share,
         "ratio": ratio,
-        "reached": reached,
+        "reached": has_reached(row, ratio, median, limit_share),
         "interval": [low, high],
         "cpu_ratio": statistics.median(cpu_ratios),
         "ratios": ratios,
         "resident_bytes": {
-            "ours": statistics.median(mine.resident for mine, _ in measured),
-            "peer": statistics.median(theirs.resident for _, theirs in measured),
+            "ours": statistics.median(run.resident for run in mine),
+            "peer": statistics.median(run.resident for run in theirs),
         },
+        "figures": {"ours": figures_of(mine), "peer": figures_of(theirs)},
         "disturbed_pairs": sum(map(disturbed, measured)),
         "conditions": before,
     }
@@ -93,21 +154,37 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 
-HEADINGS = ("benchmark", "against", "ours", "peer", "limit", "unit", "ratio", "95 %", "CPU", "target", "verdict")
-COLUMNS = ("{:<38}", "{:<30}", "{:>10}", "{:>10}", "{:>10}", "{:<10}", "{:>7}", "{:>11}", "{:>7}", "{:>7}", "{}")
+COLUMNS = {
+    "benchmark": "{:<45}",
+    "against": "{:<30}",
+    "ours": "{:>10}",
+    "peer": "{:>10}",
+    "limit": "{:>10}",
+    "of limit": "{:>8}",
+    "unit": "{:<13}",
+    "ratio": "{:>7}",
+    "95 %": "{:>13}",
+    "CPU": "{:>7}",
+    "target": "{:>13}",
+    "verdict": "{}",
+}
 
 
 def table_line(*cells):
-    return " ".join(column.format(cell) for column, cell in zip(COLUMNS, cells))
+    return " ".join(column.format(cell) for column, cell in zip(COLUMNS.values(), cells))
+
+
+def wanted(result):
+    """What has to be reached, in words: a ratio, a figure, a share of the limit, or several."""
+    forms = {"target": "{:g}x", "goal": "{:g} " + result["unit"], "of_limit": "{:.0%}"}
+    return ", ".join(form.format(result[name]) for name, form in forms.items() if result[name] is not None) or "-"
 
 
 def as_line(result):
     if "failure" in result:
-        return f"{result['name']:<38} FAILED: {result['failure']}"
+        return f"{result['name']} FAILED: {result['failure']}"
     low, high = result["interval"]
-    target = "-" if result["target"] is None else f"{result['target']:g}x"
-    if result["goal"] is not None:
-        target = f"{result['goal']:g} {result['unit']}"
+    target = wanted(result)
     verdict = "" if target == "-" else "reached" if result["reached"] else "MISSED"
     if result["disturbed_pairs"]:
         verdict += f" ({result['disturbed_pairs']} pairs disturbed by others)"
@@ -117,6 +194,7 @@ def as_line(result):
         number(result["ours"]),
         number(result["peer"]),
         number(result["limit"]),
+        "-" if result["limit_share"] is None else f"{result['limit_share']:.0%}",
         result["unit"],
         f"{result['ratio']:.2f}x",
         f"{low:.2f}-{high:.2f}",
@@ -129,23 +207,25 @@ def as_line(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="two short pairs each: a check that everything runs")
-    parser.add_argument("--only", metavar="NAME", help="only benchmarks whose name contains NAME")
+    only = "only benchmarks whose name contains NAME; may be given several times"
+    parser.add_argument("--only", metavar="NAME", action="append", help=only)
     parser.add_argument("--pairs", type=int, help="measured pairs for each benchmark (5; 2 with --quick)")
     options = parser.parse_args()
     pairs = options.pairs or (2 if options.quick else 5)
 
-    all_rows = ROWS + NETWORK_ROWS + CHECKPOINT_ROWS + COMMAND_ROWS
-    rows = [row for row in all_rows if options.only is None or options.only in row.name]
+    rows = [row for row in ALL_ROWS if any(word in row.name for word in options.only or [""])]
     if not rows:
-        sys.exit(f"no benchmark is called '{options.only}'; there are: {', '.join(row.name for row in all_rows)}")
-    print(table_line(*HEADINGS), flush=True)
+        sys.exit(f"no benchmark has such a name; there are: {', '.join(row.name for row in ALL_ROWS)}")
+    began = time.monotonic()
+    print(table_line(*COLUMNS), flush=True)
     results = []
     for row in rows:
         results.append(measure(row, pairs, options.quick))
         print(as_line(results[-1]), flush=True)
     output = BUILD / "bench.json"
     output.write_text(json.dumps(results, indent=1) + "\n")
-    print(f"\n{pairs} interleaved pairs each; details in {os.path.relpath(output)}")
+    minutes = (time.monotonic() - began) / 60
+    print(f"\n{pairs} interleaved pairs each, {minutes:.0f} minutes in all; details in {os.path.relpath(output)}")
     sys.exit(any("failure" in result for result in results))
 
 

@@ -1,6 +1,7 @@
 """Files for benchmarks: what tools/fetch_assets.py brings, texts as lines that both sides can read, and a large checkpoint."""
 
 import csv
+import hashlib
 import pathlib
 import subprocess
 import sys
@@ -15,8 +16,8 @@ def fetch(asset):
 
 
 def random_checkpoint(name, expression):
-    """A checkpoint with random weights, which `expression` makes of transformers as `t`."""
-    path = ROOT / "build" / name
+    """A checkpoint with random weights, which `expression` makes of transformers as `t`. Another one has another path."""
+    path = ROOT / "build" / f"{name}_{hashlib.sha256(expression.encode()).hexdigest()[:8]}"
     if not (path / "model.safetensors").exists():
         make = f"import sys, torch, transformers as t; torch.manual_seed(0); ({expression}).save_pretrained(sys.argv[1])"
         subprocess.run([sys.executable, "-c", make, path], check=True, stdout=sys.stderr, stderr=subprocess.DEVNULL)
@@ -28,10 +29,10 @@ def bert_base():
     return random_checkpoint("bert_base", "t.BertModel(t.BertConfig())")
 
 
-def gpt(name, **sizes):
-    """A small GPT-2."""
-    config = ", ".join(f"{key}={value}" for key, value in sizes.items())
-    return random_checkpoint(name, f"t.GPT2LMHeadModel(t.GPT2Config({config}))")
+def gpt(**config):
+    """A GPT-2 of any size."""
+    config = ", ".join(f"{key}={value!r}" for key, value in config.items())
+    return random_checkpoint("gpt2", f"t.GPT2LMHeadModel(t.GPT2Config({config}))")
 
 
 def real_texts(megabytes):

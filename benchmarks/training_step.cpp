@@ -1,6 +1,7 @@
 // One training step of a small model; benchmarks/python/training_step.py is the same loop in Python. With --bare it is
 // written against libtorch alone, with the fused kernel called by hand: the least that a loop in C++ can cost. With
-// --from_start the time is that since the process began.
+// --from_start the time is that since the process, or its launcher, began. With --for_ever it goes on until another
+// rank has ended, and prints when it is ready for that and when it has noticed.
 
 #include <torch/torch.h>
 
@@ -45,24 +46,41 @@ torch::nn::Sequential make_model(const Shape& shape) {
   return model;
 }
 
-/// Calls `step(inputs, labels)`, which returns the loss, and reports.
+/// Calls `step(inputs, labels, laps)`, which returns the loss, and reports.
 template <class Step, class Barrier>
 void measure(const bench::Arguments& arguments, const Batches& batches, Barrier barrier, Step step) {
   const int64_t warmup = arguments.number("--warmup", 100), steps = arguments.number("--steps", 2000);
   std::vector<at::Tensor> losses;
   bench::Stopwatch stopwatch;
+  bench::Laps laps;
   for (int64_t i = 0; i < warmup + steps; ++i) {
     if (i == warmup) {
       barrier();
       stopwatch = {};
+      laps = {};
     }
-    auto loss = step(batches.inputs[i % kBatches], batches.labels[i % kBatches]);
+    auto loss = step(batches.inputs[i % kBatches], batches.labels[i % kBatches], laps);
     if (i % 50 == 0) losses.push_back(loss.detach());
   }
   const double wall_seconds = stopwatch.wall_seconds(), cpu_seconds = stopwatch.cpu_seconds();
   std::vector<double> values;
   for (const auto& loss : losses) values.push_back(loss.item<double>());
-  bench::report(steps, arguments.has("--from_start") ? bench::process_age() : wall_seconds, cpu_seconds, values);
+  auto figures = laps.per_step(steps);
+  if (arguments.has("--from_start")) figures.update(bench::since_start());
+  bench::report(steps, wall_seconds, cpu_seconds, values, figures);
+}
+
+template <class Step>
+void step_until_a_rank_ends(const Batches& batches, Step step) {
+  bench::Laps laps;
+  try {
+    for (int64_t i = 0;; ++i) {
+      step(batches.inputs[i % kBatches], batches.labels[i % kBatches], laps);
+      if (i == 0) std::cout << "ready" << std::endl;
+    }
+  } catch (const std::exception& error) {
+    std::cout << "noticed: " << error.what() << std::endl;
+  }
 }
 
 void prepared_loop(const bench::Arguments& arguments) {
@@ -72,15 +90,20 @@ void prepared_loop(const bench::Arguments& arguments) {
   auto net = make_model(shape);
   torch::optim::AdamW adamw(net->parameters(), kLearningRate);
   auto [model, optimizer] = accelerator.prepare(net, adamw);
-  auto wait = [&] { accelerator.wait_for_everyone(); };
-  measure(arguments, make_batches(accelerator.process_index(), shape), wait,
-          [&](const auto& inputs, const auto& labels) {
-            auto loss = torch::cross_entropy_loss(model(inputs), labels);
-            accelerator.backward(loss);
-            optimizer.step();
-            optimizer.zero_grad();
-            return loss;
-          });
+  auto batches = make_batches(accelerator.process_index(), shape);
+  auto step = [&, &model = model, &optimizer = optimizer](const auto& inputs, const auto& labels, bench::Laps& laps) {
+    laps.begin();
+    auto loss = torch::cross_entropy_loss(model(inputs), labels);
+    laps.lap("forward");
+    accelerator.backward(loss);
+    laps.lap("backward");
+    optimizer.step();
+    optimizer.zero_grad();
+    laps.lap("optimizer");
+    return loss;
+  };
+  if (arguments.has("--for_ever")) return step_until_a_rank_ends(batches, step);
+  measure(arguments, batches, [&] { accelerator.wait_for_everyone(); }, step);
   accelerator.end_training();
 }
 
@@ -97,9 +120,12 @@ void bare_loop(const bench::Arguments& arguments) {
   }
   measure(
       arguments, make_batches(0, shape), [] {},
-      [&](const auto& inputs, const auto& labels) {
+      [&](const auto& inputs, const auto& labels, bench::Laps& laps) {
+        laps.begin();
         auto loss = torch::cross_entropy_loss(model->forward(inputs), labels);
+        laps.lap("forward");
         loss.backward();
+        laps.lap("backward");
         torch::NoGradGuard no_grad;
         std::vector<at::Tensor> gradients;
         for (auto& parameter : parameters) gradients.push_back(std::move(parameter.mutable_grad()));
@@ -108,6 +134,7 @@ void bare_loop(const bench::Arguments& arguments) {
                           kLearningRate,
                           /*beta1=*/0.9, /*beta2=*/0.999, /*weight_decay=*/0.01, /*eps=*/1e-8, /*amsgrad=*/false,
                           /*maximize=*/false);
+        laps.lap("optimizer");
         return loss;
       });
 }

@@ -1,13 +1,14 @@
 """The Python side of fine_tuning.cpp."""
 
 import argparse
+import contextlib
 
 import torch
 import transformers
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import set_seed
 
-from side import Stopwatch, process_age, report
+from side import Stopwatch, report, since_start
 
 BATCHES, LOADS = 4, 5
 LEARNING_RATE = 3e-5
@@ -33,7 +34,7 @@ def load(work):
 
 def train(work):
     handlers = [DistributedDataParallelKwargs(gradient_as_bucket_view=True, static_graph=True)] if work.tuned else []
-    accelerator = Accelerator(kwargs_handlers=handlers)
+    accelerator = Accelerator(gradient_accumulation_steps=work.accumulate, kwargs_handlers=handlers)
     set_seed(0)
     model = load(work)
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, fused=True if work.tuned else None)
@@ -44,12 +45,13 @@ def train(work):
         if step == work.warmup:
             accelerator.wait_for_everyone()
             stopwatch = Stopwatch()
-        loss = model(**make_batch(step % BATCHES, work)).loss
-        accelerator.backward(loss)
-        optimizer.step()
-        optimizer.zero_grad()
+        with accelerator.accumulate(model) if work.accumulate > 1 else contextlib.nullcontext():
+            loss = model(**make_batch(step % BATCHES, work)).loss
+            accelerator.backward(loss)
+            optimizer.step()
+            optimizer.zero_grad()
         losses.append(loss.item())
-    seconds = stopwatch.seconds() | ({"wall_seconds": process_age()} if work.first_step else {})
+    seconds = stopwatch.seconds() | (since_start() if work.first_step else {})
     report(work=work.steps * work.rows, losses=losses, **seconds)
     accelerator.end_training()
 
@@ -74,6 +76,7 @@ def main():
     parser.add_argument("--rows", type=int, default=8)
     parser.add_argument("--length", type=int, default=32)
     parser.add_argument("--words", type=int, default=20011)
+    parser.add_argument("--accumulate", type=int, default=1, help="batches that the optimizer's step waits for")
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--load", action="store_true")

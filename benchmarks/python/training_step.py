@@ -11,7 +11,7 @@ import itertools
 import torch
 from accelerate import Accelerator, DistributedDataParallelKwargs
 from accelerate.utils import set_seed
-from side import Stopwatch, process_age, report
+from side import Laps, Stopwatch, report, since_start
 
 BATCHES = 16
 LEARNING_RATE = 1e-5  # so small that the rounding by which fused and default AdamW differ does not grow over the run
@@ -42,13 +42,26 @@ def make_model(shape):
     return torch.nn.Sequential(*layers[:-1])
 
 
+def step_until_a_rank_ends(step):
+    """Prints when it is ready for that, and when it has noticed."""
+    laps = Laps()
+    try:
+        for index in itertools.count():
+            step(index, laps)
+            if index == 0:
+                print("ready", flush=True)
+    except RuntimeError as error:
+        print("noticed:", error, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--warmup", type=int, default=100)
     parser.add_argument("--tuned", action="store_true", help="the settings an expert would choose")
     parser.add_argument("--wide", action="store_true")
-    parser.add_argument("--from_start", action="store_true", help="the time is that since the process began")
+    parser.add_argument("--from_start", action="store_true", help="measure since the process, or its launcher, began")
+    parser.add_argument("--for_ever", action="store_true", help="go on until another rank has ended")
     options = parser.parse_args()
     shape = WIDE if options.wide else SMALL
 
@@ -60,20 +73,32 @@ def main():
     model, optimizer = accelerator.prepare(model, optimizer)
     batches = make_batches(accelerator.process_index, shape)
 
-    losses = []
-    for step in range(options.warmup + options.steps):
-        if step == options.warmup:
-            accelerator.wait_for_everyone()
-            stopwatch = Stopwatch()
-        inputs, labels = batches[step % BATCHES]
+    def step(index, laps):
+        inputs, labels = batches[index % BATCHES]
+        laps.begin()
         loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+        laps.lap("forward")
         accelerator.backward(loss)
+        laps.lap("backward")
         optimizer.step()
         optimizer.zero_grad()
-        if step % 50 == 0:
-            losses.append(loss.detach())
-    seconds = stopwatch.seconds() | ({"wall_seconds": process_age()} if options.from_start else {})
-    report(work=options.steps, losses=[loss.item() for loss in losses], **seconds)
+        laps.lap("optimizer")
+        return loss.detach()
+
+    if options.for_ever:
+        step_until_a_rank_ends(step)
+        return
+    losses = []
+    laps = Laps()
+    for index in range(options.warmup + options.steps):
+        if index == options.warmup:
+            accelerator.wait_for_everyone()
+            stopwatch, laps = Stopwatch(), Laps()
+        loss = step(index, laps)
+        if index % 50 == 0:
+            losses.append(loss)
+    seconds = stopwatch.seconds() | (since_start() if options.from_start else {})
+    report(work=options.steps, losses=[loss.item() for loss in losses], **seconds, **laps.per_step(options.steps))
     accelerator.end_training()
 
 
