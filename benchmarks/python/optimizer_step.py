@@ -1,4 +1,4 @@
-"""One step of AdamW after the norm of the gradients was limited; bench_optimizer_step is the same in C++."""
+"""One step of AdamW, or of SGD with momentum; bench_optimizer_step is the same in C++."""
 
 import argparse
 
@@ -12,7 +12,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shape", choices=SHAPES, default="large")
     parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--clip", action="store_true")
+    parser.add_argument("--sgd", action="store_true")
+    parser.add_argument("--clip", action="store_true", help="limit the norm of the gradients before")
     parser.add_argument("--tuned", action="store_true", help="the settings an expert would choose")
     options = parser.parse_args()
 
@@ -22,7 +23,11 @@ def main():
     for _ in range(count):
         parameters.append(torch.nn.Parameter(torch.randn(size)))
         parameters[-1].grad = torch.randn(size)
-    optimizer = torch.optim.AdamW(parameters, lr=1e-3, fused=True if options.tuned else None)
+    fused = True if options.tuned else None
+    if options.sgd:
+        optimizer = torch.optim.SGD(parameters, lr=1e-3, momentum=0.9, fused=fused)
+    else:
+        optimizer = torch.optim.AdamW(parameters, lr=1e-3, fused=fused)
 
     def step():
         if options.clip:
