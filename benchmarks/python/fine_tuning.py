@@ -33,7 +33,8 @@ def load(work):
 
 
 def train(work):
-    handlers = [DistributedDataParallelKwargs(gradient_as_bucket_view=True, static_graph=True)] if work.tuned else []
+    static = work.accumulate == 1  # torch refuses a static graph whose first backward is not synchronised
+    handlers = [DistributedDataParallelKwargs(gradient_as_bucket_view=True, static_graph=static)] if work.tuned else []
     accelerator = Accelerator(gradient_accumulation_steps=work.accumulate, kwargs_handlers=handlers)
     set_seed(0)
     model = load(work)
