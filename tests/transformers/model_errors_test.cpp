@@ -77,7 +77,8 @@ TEST_CASE("rotations take the length that a class is made for where the configur
     torch::manual_seed(1);
     auto model = AutoModel::from_config(config(R"({"model_type": "llama", "vocab_size": 11, "hidden_size": 8,
         "intermediate_size": 5, "num_hidden_layers": 1, "num_attention_heads": 2, "initializer_range": 1,
-        "rope_parameters": {"rope_type": "dynamic", "factor": 2})" + length + "}"));
+        "rope_parameters": {"rope_type": "dynamic", "factor": 2})" +
+                                               length + "}"));
     at::NoGradGuard no_grad;
     const auto ids = at::arange(kLength + 2).remainder(11).unsqueeze(0);
     return model->forward(ModelInputs{.input_ids = ids}).last_hidden_state;

@@ -102,8 +102,8 @@ TokenizerClass find_tokenizer_class(const std::string& name) {
 }
 
 bool splits_like_bert(const std::string& name) {
-  static const std::set<std::string> classes{"Bert",       "DPRContextEncoder", "DPRQuestionEncoder", "DPRReader",
-                                             "DistilBert", "Electra",           "Lxmert",             "MobileBert"};
+  static const std::set<std::string> classes{
+      "Bert", "DPRContextEncoder", "DPRQuestionEncoder", "DPRReader", "DistilBert", "Electra", "Lxmert", "MobileBert"};
   return classes.contains(name);
 }
 
