@@ -258,7 +258,8 @@ class Accelerator : public comm::PartialState {
 
   /// Whether load_state() with this argument has something to load, on all machines: in a run's first start it has not.
   /// Unlike the existence of a directory this is the same on every rank, and right after a crash in the first save. A
-  /// damaged `input_dir` counts: load_state() says what is wrong with it. Collective.
+  /// damaged `input_dir` counts: load_state() says what is wrong with it. Without one, a checkpoint that another release
+  /// has saved in its own form is an Error. Collective.
   bool has_checkpoint(const std::filesystem::path& input_dir = {});
 
   /// Makes objects part of checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const
