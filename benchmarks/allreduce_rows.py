@@ -34,15 +34,15 @@ ALLREDUCE_ROWS = [
     allreduce_row("1 MiB", MEBI, 200, target=10, of_limit=0.7),
     allreduce_row("25 MiB", 25 * MEBI, 30, target=10, of_limit=0.7),
     allreduce_row("64 MiB", 64 * MEBI, 10, target=10, of_limit=0.7),
-    allreduce_row("256 MiB", 256 * MEBI, 4, most_pairs=3),
+    allreduce_row("256 MiB", 256 * MEBI, 4),
     allreduce_row(
         "25 MiB", 25 * MEBI, 30, name="wall time of allreduce, 25 MiB, 2 ranks", unit="ms", value=milliseconds, target=5
     ),
-    allreduce_row("25 MiB", 25 * MEBI, 30, our_options=("--private",), most_pairs=3),
+    allreduce_row("25 MiB", 25 * MEBI, 30, our_options=("--private",)),
     *(allreduce_row("25 MiB", 25 * MEBI, 30, dtype=dtype, target=10) for dtype in ("bfloat16", "float16")),
     allreduce_row("64 KiB", 64 << 10, 1000, num_processes=4),
-    allreduce_row("1 MiB", MEBI, 100, num_processes=4, most_pairs=3),
-    allreduce_row("25 MiB", 25 * MEBI, 10, num_processes=4, most_pairs=3),
+    allreduce_row("1 MiB", MEBI, 100, num_processes=4),
+    allreduce_row("25 MiB", 25 * MEBI, 10, num_processes=4),
     allreduce_row(
         "64 KiB",
         64 << 10,

@@ -73,8 +73,9 @@ LOADER_ROWS = [
             workers,
             unit="per CPU s",
             value=samples_per_cpu_second,
+            target=target,
         )
-        for workers in (0, 2)
+        for workers, target in ((0, 10), (2, 50))
     ),
     *(
         loader_row(f"prepared loader, {workers} workers", workers, "--prepared", peer_name="Accelerate's DataLoader")

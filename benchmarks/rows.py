@@ -53,6 +53,9 @@ class Row:
     def better(self, ours, peer):
         return ours / peer if self.higher_is_better else peer / ours
 
+    def has_aim(self):
+        return any(aim is not None for aim in (self.target, self.goal, self.of_limit))
+
 
 def rows_of_both(name, target, tuned_target, ours, peer, limit=None, of_limit=None, **more):
     """A row against Accelerate as it comes, which has the limit, and one against Accelerate as an expert sets it up."""

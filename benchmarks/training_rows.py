@@ -16,7 +16,7 @@ PLAIN_GPT = {
 }
 
 
-def language_model_rows(name, target, tuned_target, rows, length, steps, words, of_limit=None, most_pairs=None, **config):
+def language_model_rows(name, target, tuned_target, rows, length, steps, words, of_limit=None, **config):
     """Training a GPT on two ranks, each with `rows` texts of `length` words in a step."""
 
     def arguments(quick):
@@ -35,7 +35,6 @@ def language_model_rows(name, target, tuned_target, rows, length, steps, words, 
         num_processes=2,
         unit="ms",
         value=lambda run: run.wall / (run.work / rows) * 1e3,
-        most_pairs=most_pairs,
     )
 
 
@@ -107,8 +106,8 @@ LARGE = {"words": 8192, "n_embd": 384, "n_head": 6, "steps": 8, "rows": 4, "leng
 TRAINING_ROWS = [
     *language_model_rows("GPT 0.17M", 2.7, 2.2, rows=4, length=32, n_layer=2, **SMALL, **PLAIN_GPT),
     *language_model_rows("GPT 17M", 1.2, 1.08, of_limit=0.8, n_layer=6, **LARGE, **PLAIN_GPT),
-    language_model_rows("GPT 0.2M with dropout", None, None, rows=8, length=16, n_layer=3, most_pairs=3, **SMALL)[0],
-    language_model_rows("GPT 17M with dropout", None, None, n_layer=8, most_pairs=3, **LARGE)[0],
+    language_model_rows("GPT 0.2M with dropout", None, None, rows=8, length=16, n_layer=3, **SMALL)[0],
+    language_model_rows("GPT 17M with dropout", None, None, n_layer=8, **LARGE)[0],
     *fine_tuning_rows(1, 1.7, 1.2),
     *fine_tuning_rows(2, 2.3, 1.7, of_limit=0.75),
     crowding_row("MiniLM, a rank of 2 against 1 alone", lambda quick: minilm(program), target=0.92),
