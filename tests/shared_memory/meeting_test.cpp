@@ -67,18 +67,19 @@ TEST_CASE("when one rank cannot share its memory, all learn the same reason") {
 }
 
 TEST_CASE("when the kernel refuses one rank its memory, all learn so") {
-  constexpr decltype(RLIMIT_AS) kLimits[] = {RLIMIT_AS, RLIMIT_FSIZE};
-  const char* const kReasons[] = {"cannot be mapped: Cannot allocate memory", "cannot be created: File too large"};
+  constexpr size_t kSpare = size_t{64} << 20;
   for (int poor : {0, 1}) {
-    for (size_t kind = 0; kind < std::size(kLimits); ++kind) {
+    for (bool by_addresses : {true, false}) {
       tests::ForkedRanks ranks(2, [&](int rank, const NoticeBoard& board) {
-        if (rank == poor) tests::limit_resource(kLimits[kind], tests::used_addresses() + (size_t{64} << 20));
+        if (rank == poor && by_addresses) tests::limit_resource(RLIMIT_AS, tests::used_addresses() + kSpare);
+        if (rank == poor && !by_addresses) tests::limit_resource(RLIMIT_FSIZE, kSpare);
         meet(board, one_machine(2), rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
       });
+      const std::string reason = by_addresses ? "mapped: Cannot allocate memory" : "created: File too large";
       for (int rank = 0; rank < 2; ++rank) {
         const auto outcome = ranks.outcome(rank);
         CHECK_MESSAGE(outcome.find("rank " + std::to_string(poor) + ": shared memory of ") == 0, outcome);
-        CHECK_MESSAGE(outcome.find(kReasons[kind]) != std::string::npos, outcome);
+        CHECK_MESSAGE(outcome.find(reason) != std::string::npos, outcome);
       }
     }
   }
