@@ -44,7 +44,9 @@ std::string number_machines(const NoticeBoard& board, int size) {
   if (willing && !known) warn_of_unknown(static_cast<int>(unknown - names.begin()));
   auto machines = group_by_machine(names);
   std::ostringstream numbers;
-  for (int rank = 0; rank < size; ++rank) numbers << (willing && known ? place_of(machines, rank).machine : rank) << ' ';
+  for (int rank = 0; rank < size; ++rank) {
+    numbers << (willing && known ? place_of(machines, rank).machine : rank) << ' ';
+  }
   return numbers.str();
 }
 

@@ -16,8 +16,8 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-/// Returns 0 or why it cannot be. Beyond the limit for files (ulimit -f) the kernel also sends a signal, which would end
-/// the process.
+/// Returns 0 or why it cannot be. Beyond the limit for files (ulimit -f) the kernel also sends a signal, which would
+/// end the process.
 int set_size(int fd, size_t bytes) {
   sigset_t too_large{}, before{};
   sigemptyset(&too_large);

@@ -92,7 +92,8 @@ TEST_CASE("every collective agrees with double precision, for every type and any
   }
 }
 
-TEST_CASE("random numbers are reduced to within their rounding, to the same bits on all ranks, in every run and place") {
+TEST_CASE(
+    "random numbers are reduced to within their rounding, to the same bits on all ranks, in every run and place") {
   for (int world : {2, 4, 7, 8}) {
     tests::run_ranks(world, [](Group& group) {
       auto backend = backend_of(group);
@@ -123,7 +124,8 @@ TEST_CASE("float16 and bfloat16 are added up in float32 and rounded once") {
   });
 }
 
-TEST_CASE("unsigned integers of all sizes are reduced, and views that are negated or conjugated are what they look like") {
+TEST_CASE(
+    "unsigned integers of all sizes are reduced, and views that are negated or conjugated are what they look like") {
   tests::run_ranks(2, [](Group& group) {
     auto backend = backend_of(group);
     for (auto type : {at::kUInt16, at::kUInt32, at::kUInt64}) {

@@ -3,7 +3,8 @@
 //   check            collectives whose results are known; rank 0 prints what connects the ranks
 //   fit ZERO_STAGE   a training of known length; rank 0 prints what connects the ranks, the bits of the weights as one
 //                    number, and their sum
-//   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has begun
+//   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has
+//                    begun
 //   reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
 
 #include <accelerate/accelerate.h>

@@ -53,7 +53,9 @@ void exchange(Rank& rank) {
     const auto size = static_cast<size_t>(rank.group.channel().size());
     const size_t each = rank.bytes().size() / size;
     Shares shares;
-    for (size_t maker = 0; maker < size; ++maker) shares.push_back({{.array = 0, .begin = maker * each, .length = each}});
+    for (size_t maker = 0; maker < size; ++maker) {
+      shares.push_back({{.array = 0, .begin = maker * each, .length = each}});
+    }
     return shares;
   });
 }
@@ -121,7 +123,8 @@ void act_for_ever(const Activity& activity, int number, const NoticeBoard& board
 }
 
 /// Lets the fault befall a rank and checks what all of them say. Returns the seconds after which others knew of it.
-std::vector<double> check_fault(const Fault& fault, const Activity& activity, int victim, std::chrono::microseconds at) {
+std::vector<double> check_fault(const Fault& fault, const Activity& activity, int victim,
+                                std::chrono::microseconds at) {
   CAPTURE(fault.name);
   CAPTURE(activity.name);
   CAPTURE(victim);
@@ -131,7 +134,8 @@ std::vector<double> check_fault(const Fault& fault, const Activity& activity, in
   ranks.wait_until_connected();
   std::this_thread::sleep_for(at);
   const bool stopped = fault.signal == SIGSTOP;
-  const auto words = (stopped ? activity.before_stopped : fault.before_rank) + std::to_string(victim) + fault.after_rank;
+  const auto& before = stopped ? activity.before_stopped : fault.before_rank;
+  const auto words = before + std::to_string(victim) + fault.after_rank;
   const auto begin = std::chrono::steady_clock::now();
   ranks.send_signal(victim, fault.signal);
   std::vector<double> seconds;

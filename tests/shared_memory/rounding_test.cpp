@@ -130,7 +130,8 @@ void check_type(Channel& channel, Heap& heap, DataType type) {
 
 }  // namespace
 
-TEST_CASE("random numbers are reduced to within their rounding, to the same bits on all ranks, in every run and place") {
+TEST_CASE(
+    "random numbers are reduced to within their rounding, to the same bits on all ranks, in every run and place") {
   for (int size = 1; size <= 8; ++size) {
     tests::LocalMemory memory(size);
     tests::run_channels(memory, [&](Channel& channel) {

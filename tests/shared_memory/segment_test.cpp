@@ -63,8 +63,8 @@ TEST_CASE("a limit for the size of files that is lower than a segment is an erro
     Segment fits(page_bytes());
     Segment does_not_fit(2 * page_bytes());
   });
-  const auto message = "shared memory of " + std::to_string(2 * page_bytes()) + " bytes cannot be created: File too large";
-  CHECK(process.outcome(0) == message);
+  const auto bytes = std::to_string(2 * page_bytes());
+  CHECK(process.outcome(0) == "shared memory of " + bytes + " bytes cannot be created: File too large");
 }
 
 TEST_CASE("what is not a segment is not mapped") {
