@@ -1,7 +1,6 @@
 #include "transformers/inputs/auto_tokenizer.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -11,7 +10,7 @@
 #include "accelerate/base/read_file.h"
 #include "transformers/hub_cache.h"
 #include "transformers/inputs/labels.h"
-#include "transformers/tokenizers/replace_all.h"
+#include "transformers/tokenizers/english_spaces.h"
 
 namespace transformers::inputs {
 
@@ -42,22 +41,6 @@ tokenizers::EncodeBatchOptions batch_options(const TokenizeOptions& options) {
   return {.add_special_tokens = options.add_special_tokens,
           .threads = options.num_threads,
           .first_text = options.first_text};
-}
-
-/// Takes spaces away that stand before English punctuation and short forms, as Python does: without the " do not" that
-/// the decoder of WordPiece shortens.
-void clean_up_tokenization(std::string& text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kReplacements = {{{" .", "."},
-                                                                                            {" ?", "?"},
-                                                                                            {" !", "!"},
-                                                                                            {" ,", ","},
-                                                                                            {" ' ", "'"},
-                                                                                            {" n't", "n't"},
-                                                                                            {" 'm", "'m"},
-                                                                                            {" 's", "'s"},
-                                                                                            {" 've", "'ve"},
-                                                                                            {" 're", "'re"}}};
-  for (auto [from, to] : kReplacements) tokenizers::replace_all(text, from, to);
 }
 
 at::Tensor tensor_of(const std::vector<uint32_t>& numbers) {
@@ -134,7 +117,7 @@ std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_token
   }
   auto text = tokenizer_.decode(std::vector<uint32_t>(ids_of_text.begin(), ids_of_text.end()), skip_special_tokens);
   // The spaces of BPE are those of the text.
-  if (config_.clean_up_tokenization_spaces && !tokenizer_.is_bpe()) clean_up_tokenization(text);
+  if (config_.clean_up_tokenization_spaces && !tokenizer_.is_bpe()) tokenizers::remove_english_spaces(text);
   return text;
 }
 

@@ -1,33 +1,19 @@
 #include "transformers/tokenizers/word_decoders.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "transformers/tokenizers/description.h"
+#include "transformers/tokenizers/english_spaces.h"
 #include "transformers/tokenizers/replace_all.h"
 
 namespace transformers::tokenizers {
 
 namespace {
 
-/// Takes spaces away that tokenization put before English punctuation and short forms.
 void clean_up(std::string& token) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kReplacements = {{
-      {" .", "."},
-      {" ?", "?"},
-      {" !", "!"},
-      {" ,", ","},
-      {" ' ", "'"},
-      {" n't", "n't"},
-      {" 'm", "'m"},
-      {" do not", " don't"},
-      {" 's", "'s"},
-      {" 've", "'ve"},
-      {" 're", "'re"},
-  }};
-  for (auto [from, to] : kReplacements) replace_all(token, from, to);
+  remove_english_spaces(token);
+  replace_all(token, " do not", " don't");
 }
 
 class WordPieceDecoder : public Decoder {
