@@ -73,5 +73,6 @@ LOADING_ROWS = [
         lambda: texts.fetch("minilm"),
         "--first_step",
         target=5,
+        rehearsed=True,
     ),
 ]
