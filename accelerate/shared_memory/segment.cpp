@@ -17,7 +17,7 @@ namespace accelerate::shared_memory {
 namespace {
 
 /// Returns 0 or why it cannot be. Beyond the limit for files (ulimit -f) the kernel also sends a signal, which would
-/// end the process.
+/// end the process. It is held back here only: report_file_size_limit() would be for all that the program writes.
 int set_size(int fd, size_t bytes) {
   sigset_t too_large{}, before{};
   sigemptyset(&too_large);

@@ -1,8 +1,7 @@
 #pragma once
 
 // Masks of dropout, drawn many at a time. Every program that links the library gets them: `bernoulli_` with one
-// probability, of which dropout makes its mask, has the numbers of libtorch's on the CPU to the bit in a fifth of the
-// time.
+// probability, of which dropout makes its mask, has the numbers of libtorch's on the CPU to the bit.
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
