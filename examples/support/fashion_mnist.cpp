@@ -48,11 +48,8 @@ torch::Tensor ConvNetImpl::forward(const torch::Tensor& pixels) {
   return output(hidden(x.flatten(1)).relu());
 }
 
-bool CheckpointArguments::is_due(int64_t step) const {
-  return !checkpointing_steps.empty() && !is_due_after_epoch() && step % std::stoll(checkpointing_steps) == 0;
-}
-
-Arguments parse_arguments(int argc, char** argv, const std::string& description, CheckpointArguments* checkpoints) {
+Arguments parse_arguments(int argc, char** argv, const std::string& description, CheckpointArguments* checkpoints,
+                          TrackingArguments* tracking) {
   Arguments arguments;
   bool quick = false;
   CLI::App app(description);
@@ -64,13 +61,8 @@ Arguments parse_arguments(int argc, char** argv, const std::string& description,
   app.add_option("--learning_rate", arguments.learning_rate, "Of AdamW")->capture_default_str();
   app.add_option("--seed", arguments.seed, "Of the weights and the shuffle")->capture_default_str();
   app.add_flag("--quick", quick, "One epoch on 12,000 pictures");
-  if (checkpoints) {
-    app.add_option("--output_dir", checkpoints->output_dir, "Where checkpoints are saved")->capture_default_str();
-    app.add_option("--checkpointing_steps", checkpoints->checkpointing_steps,
-                   "Save every so many steps, or every 'epoch'")
-        ->check(CLI::Range(1, 1'000'000'000) | CLI::IsMember({"epoch"}));
-    app.add_option("--resume_from_checkpoint", checkpoints->resume_from_checkpoint, "The directory to go on from");
-  }
+  if (checkpoints) checkpoints->add_to(app);
+  if (tracking) tracking->add_to(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

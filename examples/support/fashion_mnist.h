@@ -7,6 +7,8 @@
 
 #include <torch/torch.h>
 
+#include "examples/support/run_arguments.h"
+
 namespace examples {
 
 struct Images {
@@ -37,19 +39,9 @@ struct Arguments {
   uint64_t seed = 42;
 };
 
-/// What the examples of checkpoints take besides.
-struct CheckpointArguments {
-  std::string output_dir = ".";
-  std::string checkpointing_steps = {};     // a number of steps, or "epoch"; empty: no checkpoints
-  std::string resume_from_checkpoint = {};  // a directory; empty: start anew
-
-  /// Whether a checkpoint is due after this many steps.
-  bool is_due(int64_t step) const;
-  bool is_due_after_epoch() const { return checkpointing_steps == "epoch"; }
-};
-
-/// Reads the command line; ends the program after --help or a mistake. Fills `checkpoints` where it is given.
+/// Reads the command line; ends the program after --help or a mistake. Also fills `checkpoints` and `tracking` if
+/// given.
 Arguments parse_arguments(int argc, char** argv, const std::string& description,
-                          CheckpointArguments* checkpoints = nullptr);
+                          CheckpointArguments* checkpoints = nullptr, TrackingArguments* tracking = nullptr);
 
 }  // namespace examples

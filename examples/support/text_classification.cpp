@@ -63,12 +63,15 @@ void check_demo_data(const TextArguments& arguments) {
 
 }  // namespace
 
-TextArguments parse_text_arguments(int argc, char** argv, const std::string& description) {
+TextArguments parse_text_arguments(int argc, char** argv, const std::string& description,
+                                   CheckpointArguments* checkpoints, TrackingArguments* tracking) {
   TextArguments arguments;
   // Before the other options, which may then change what --quick says.
   if (std::find(argv, argv + argc, std::string_view("--quick")) != argv + argc) make_quick(arguments);
   CLI::App app(description);
   add_options(app, arguments);
+  if (checkpoints) checkpoints->add_to(app);
+  if (tracking) tracking->add_to(app);
   bool quick = false;
   app.add_flag("--quick", quick, "Another task, done in a minute: 1,000 text messages, is it spam?");
   try {

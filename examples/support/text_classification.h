@@ -10,6 +10,8 @@
 #include <ATen/core/Generator.h>
 #include <torch/types.h>
 
+#include "examples/support/run_arguments.h"
+
 namespace examples {
 
 /// One data set, and how it is cut into batches.
@@ -36,8 +38,10 @@ struct TextArguments {
   uint64_t seed = 42;
 };
 
-/// Reads the command line; ends the program after --help or a mistake, and when a file of the data is not there.
-TextArguments parse_text_arguments(int argc, char** argv, const std::string& description);
+/// Reads the command line; ends the program after --help or a mistake, and when a file of the data is not there. Also
+/// fills `checkpoints` and `tracking` if given.
+TextArguments parse_text_arguments(int argc, char** argv, const std::string& description,
+                                   CheckpointArguments* checkpoints = nullptr, TrackingArguments* tracking = nullptr);
 
 /// Compares predictions with labels, batch by batch.
 class Metrics {
