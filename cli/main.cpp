@@ -11,6 +11,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/nearest_name.h"
+#include "accelerate/base/standard_streams.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "cli/command_line.h"
@@ -136,6 +137,7 @@ int report(const std::exception& error, const std::vector<std::string>& argument
 
 int main(int argc, char** argv) {
   using namespace accelerate;
+  open_closed_streams();
   auto arguments = cli::arguments_of(argc, argv);
   try {
     return cli::run_to_the_end(arguments);

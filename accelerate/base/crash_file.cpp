@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstdint>
 
 #include "accelerate/base/utf8.h"
@@ -27,6 +28,7 @@ constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 std::array<char, 4096> error_file;
 std::array<char, 1 << 16> report;
 std::array<char, 1 << 16> handler_stack;
+std::array<char, 1 << 13> mappings;  // a part of /proc/self/maps
 std::atomic_flag written = ATOMIC_FLAG_INIT;
 
 // How far texts may fill the report: a long message leaves room for frames, and these for what closes the report.
@@ -86,6 +88,42 @@ class Writer {
   bool full_ = false;
 };
 
+/// The file of a line of /proc/self/maps, "begin-end permissions offset device inode /path", if the address is in it.
+std::string_view file_of_mapping(std::string_view line, uintptr_t address) {
+  uintptr_t begin = 0, end = 0;
+  const char* last = line.data() + line.size();
+  auto dash = std::from_chars(line.data(), last, begin, 16).ptr;
+  if (dash == last || std::from_chars(dash + 1, last, end, 16).ec != std::errc()) return {};
+  auto path = line.find('/');
+  return address < begin || address >= end || path == std::string_view::npos ? std::string_view() : line.substr(path);
+}
+
+/// The absolute path of the file that is mapped at the address, as a view into `mappings`; empty when there is none.
+std::string_view mapped_file(uintptr_t address) {
+  int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  std::string_view found;
+  size_t kept = 0;
+  for (ssize_t size; found.empty() && (size = read(fd, mappings.data() + kept, mappings.size() - kept)) > 0;) {
+    std::string_view text(mappings.data(), kept + static_cast<size_t>(size));
+    for (size_t end; found.empty() && (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+      found = file_of_mapping(text.substr(0, end), address);
+    }
+    kept = text.size();
+    if (found.empty()) memmove(mappings.data(), text.data(), kept);
+  }
+  if (fd >= 0) close(fd);
+  return found;
+}
+
+/// The path of the module. The linker knows the program as argv[0], which may be any text, and other modules by the
+/// paths with which they were loaded, which a change of directory makes void; so only absolute ones are believed.
+std::string_view path_of(const link_map* module, const char* name, void* address) {
+  if (module != nullptr && module->l_name[0] == '/') return module->l_name;
+  auto path = mapped_file(reinterpret_cast<uintptr_t>(address));
+  if (!path.empty()) return path;
+  return name != nullptr ? name : "?";
+}
+
 /// One line "/path/of/module(+0x1234) symbol", from which addr2line finds file and line.
 void write_frame(Writer& writer, void* address) {
   Dl_info info{};
@@ -93,7 +131,7 @@ void write_frame(Writer& writer, void* address) {
   bool known = dladdr1(address, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0 && module != nullptr;
   // A return address is that of the next instruction; the call stands before it.
   auto place = reinterpret_cast<uintptr_t>(address) - 1 - (known ? module->l_addr : 0);
-  writer.text(known && info.dli_fname != nullptr ? info.dli_fname : "?");
+  writer.text(path_of(known ? module : nullptr, info.dli_fname, address));
   writer.raw("(+0x");
   writer.number(place, 16);
   writer.raw(") ");

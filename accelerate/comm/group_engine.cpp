@@ -12,6 +12,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/hierarchical_backend.h"
@@ -176,6 +177,7 @@ void Group::Connection::explain(const std::string& operation, int64_t bytes, con
 }
 
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
+  note_lost_peer(message_of(error));  // now: the launcher compares the times of the ranks' notes
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);

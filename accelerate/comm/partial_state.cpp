@@ -12,6 +12,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/core_sharers.h"
@@ -98,7 +99,8 @@ Transport wanted_transport(const std::string& option, bool gpu) {
 
 std::chrono::milliseconds default_timeout(bool use_nccl) { return std::chrono::minutes(use_nccl ? 10 : 30); }
 
-Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) {
+/// libtorch's own errors here are about a store or a rank that is gone.
+Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) try {
   Group::Connection::Options connection;
   connection.transport = wanted_transport(options.backend, use_nccl);
   connection.timeout = *options.timeout;
@@ -119,6 +121,9 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   Group group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
   choose_cores(sharers);
   return group;
+} catch (const c10::DistError& error) {
+  note_lost_peer(message_of(error));
+  throw;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/loopback_port.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/sockets.h"
 #include "accelerate/comm/store_text.h"
@@ -114,6 +115,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   try {
     return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
   } catch (const std::exception& error) {
+    if (!options.isServer) note_lost_peer(first_line(error));
     fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
          process.main_address, ":", process.main_port, ": ", first_line(error));
   }
@@ -127,6 +129,7 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     if (hosts_store(process)) std::this_thread::sleep_for(4 * kLongestPause);
     throw;
   } catch (const std::exception& error) {
+    note_lost_peer(first_line(error));
     fail("rank ", process.rank, " lost the job's store at ", process.main_address, ":", process.main_port,
          " before the job had started: ", first_line(error),
          "; the process that hosts it has ended, and says why itself");

@@ -69,7 +69,7 @@ struct Peer {
 
 std::string greeting_of(const JobShape& shape, std::optional<int> machine_rank) {
   auto rank = machine_rank ? std::to_string(*machine_rank) : "any";
-  return "accelerate arrival 2: machines " + std::to_string(shape.num_machines) + " processes " +
+  return "accelerate arrival 3: machines " + std::to_string(shape.num_machines) + " processes " +
          std::to_string(shape.num_processes) + " rank " + rank;
 }
 

@@ -11,6 +11,7 @@
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/loopback_port.h"
+#include "accelerate/base/process_limits.h"
 #include "accelerate/base/rank_output.h"
 #include "accelerate/launch/crash_report.h"
 #include "accelerate/launch/supervisor.h"
@@ -61,7 +62,8 @@ void share_terminal(const LaunchOptions& options, ChildProcess::Setup& setup) {
 }
 
 Rank start_rank(const LaunchOptions& options, const Command& command, const Machine& machine,
-                const JobDirectory& directory, int local_rank, RankOutput& output, const SignalWatch& signals) {
+                const JobDirectory& directory, int local_rank, RankOutput& output, const SignalWatch& signals,
+                uint64_t open_files) {
   int number = options.first_rank() + local_rank;
   auto own_directory = directory.of_rank(machine.restart_count, local_rank);
   auto error_file = own_directory / "error.json";
@@ -70,6 +72,7 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
       environ, options.ranks_by_mpi ? mpi_environment(options, machine)
                                     : child_environment(options, machine, local_rank, error_file.string()));
   setup.signal_mask = signals.original_mask();
+  setup.open_files = open_files;
   share_terminal(options, setup);
   if (number == 0) setup.inherited_fd = machine.store_fd;
   if (auto target = target_of(options, own_directory, local_rank, STDOUT_FILENO)) setup.output = output.open(*target);
@@ -109,7 +112,28 @@ std::string summary_of(const LaunchOptions& options, const Rank& rank, bool othe
 /// would give the same.
 bool could_not_start(int exit_code) { return exit_code == 126 || exit_code == 127; }
 
+/// The files that the launcher has open for each rank: two ends of each stream and what it goes to, and a handle of the
+/// process.
+int64_t open_files_of_rank(const LaunchOptions& options) {
+  int64_t count = 1;
+  for (int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    if (auto target = target_of(options, "", 0, stream)) count += target->file.empty() ? 2 : 3;
+  }
+  return count;
+}
+
+constexpr int64_t kOtherOpenFiles = 10;  // sockets, the pipe of an exec, directories that are read
+
 }  // namespace
+
+void check_room(const LaunchOptions& options) {
+  auto limits = process_limits();
+  limits.push_back(open_files_limit(open_files_of_rank(options), kOtherOpenFiles));
+  std::ostringstream problem;
+  problem << name_of(options, "num_processes") << " is " << options.num_processes;
+  if (!options.one_machine()) problem << ", which makes " << options.local_processes() << " on this machine";
+  check_process_limits(problem.str(), options.local_processes(), limits);
+}
 
 Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
                    SignalWatch& signals, MachineLink* others) {
@@ -121,21 +145,29 @@ Ending run_attempt(const LaunchOptions& options, const Command& command, Machine
   }
   RankOutput output;
   std::vector<Rank> ranks;
-  for (int local_rank = 0; local_rank < options.local_processes(); ++local_rank) {
-    ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals));
+  auto files = open_files_limit(open_files_of_rank(options), kOtherOpenFiles);
+  auto open_files = raise_open_files_limit(files.used + files.of_each_process * options.local_processes());
+  // A request to stop is left to `supervise`, with the ranks that there are by then.
+  for (int local_rank = 0; local_rank < options.local_processes() && !signals.stop_is_pending(); ++local_rank) {
+    ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals, open_files));
   }
+  if (ranks.empty()) return stopped_by(signals.request_to_stop(std::chrono::milliseconds(0)));
   port.reset();
   output.start();
   Patience patience;
   patience.on_request = options.shutdown_timeout;
   patience.with_peers = std::min(patience.with_peers, options.shutdown_timeout);
-  FailedElsewhere failed_elsewhere;
-  if (others) failed_elsewhere = [others] { return others->failed_elsewhere(); };
-  auto verdict = supervise(ranks, signals, patience, failed_elsewhere);
+  LookElsewhere look_elsewhere;
+  if (others) look_elsewhere = [others] { return others->look_elsewhere(); };
+  auto verdict = supervise(ranks, signals, patience, look_elsewhere);
   output.finish();
   if (!verdict.failed) return verdict.stopped_by != 0 ? stopped_by(verdict.stopped_by) : Ending{};
-  return {verdict.exit_code, summary_of(options, ranks[*verdict.failed], verdict.others_stopped, output),
-          verdict.stopped_by == 0 && !could_not_start(verdict.exit_code)};
+  auto failed_at = std::chrono::duration_cast<std::chrono::milliseconds>(verdict.failed_at.time_since_epoch());
+  return {.exit_code = verdict.exit_code,
+          .message = summary_of(options, ranks[*verdict.failed], verdict.others_stopped, output),
+          .may_retry = verdict.stopped_by == 0 && !could_not_start(verdict.exit_code),
+          .lost_peer = verdict.lost_peer,
+          .unix_milliseconds = failed_at.count()};
 }
 
 }  // namespace accelerate::launch

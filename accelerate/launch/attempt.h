@@ -11,6 +11,9 @@
 
 namespace accelerate::launch {
 
+/// Throws Error when this machine cannot hold the ranks that the options ask it for, naming the limit.
+void check_room(const LaunchOptions& options);
+
 /// Starts the ranks, carries their output, and stays until all have ended; also when `others` say that another machine
 /// has failed, where there are others. The message is the summary for the user; it may be retried when a rank failed,
 /// and not because it could not start at all. Throws Error when they cannot be started.

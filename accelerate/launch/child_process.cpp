@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +24,14 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// In the child, also async-signal-safe as all there.
+void limit_open_files(uint64_t count) {
+  rlimit limits{};
+  if (getrlimit(RLIMIT_NOFILE, &limits) != 0) return;
+  limits.rlim_cur = count;
+  setrlimit(RLIMIT_NOFILE, &limits);
+}
+
 /// Between fork and exec. Returns only when the program cannot be executed.
 void become(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup, pid_t parent) {
   setpgid(0, setup.group.value_or(0));
@@ -33,6 +42,7 @@ void become(const char* path, char** arguments, char** environment, const ChildP
   if (setup.no_input) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
   if (setup.output) dup2(*setup.output, STDOUT_FILENO);
   if (setup.errors) dup2(*setup.errors, STDERR_FILENO);
+  if (setup.open_files) limit_open_files(*setup.open_files);
   if (setup.stopped) ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
   execve(path, arguments, environment);
 }
@@ -71,6 +81,11 @@ ChildProcess::ChildProcess(const Command& command, const Setup& setup) : joined_
     return;
   }
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
+  if (pid_ < 0 && error == EAGAIN) {
+    fail("'", command.path, "' cannot be started: no more processes are allowed, by the user's limit (ulimit -u), the ",
+         "control group (pids.max) or the kernel (kernel.pid_max); start fewer, or raise the limit");
+  }
+  if (pid_ < 0) fail("'", command.path, "' cannot be started: fork: ", std::strerror(error));
   fail("'", command.path, "' cannot be executed: ", std::strerror(error));
 }
 

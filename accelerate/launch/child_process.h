@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ class ChildProcess {
     bool no_input = false;                           // its standard input is empty
     std::optional<int> output = std::nullopt;        // instead of this process's standard output
     std::optional<int> errors = std::nullopt;        // instead of its standard error
+    std::optional<uint64_t> open_files = {};         // its soft limit on them, if not this process's
     bool stopped = false;                            // before its first instruction, for a debugger
     sigset_t signal_mask = {};                       // of the program
   };

@@ -5,19 +5,37 @@
 #include <cerrno>
 #include <cstring>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 
 namespace accelerate::launch {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Where the system keeps temporary files.
+fs::path temporary_directory() {
+  std::error_code error;
+  auto path = fs::temp_directory_path(error);
+  if (!error) return path;
+  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {  // as the standard library looks for it
+    if (auto value = environment_variable(name)) {
+      fail(name, " is '", *value, "', which is no directory that can be used (", error.message(),
+           "); the ranks leave reports of crashes there. Unset it, or set it to a directory");
+    }
+  }
+  fail("there is no directory for temporary files: ", error.message(), "; set TMPDIR to one");
+}
+
+}  // namespace
+
 JobDirectory::JobDirectory(const std::string& log_dir) : temporary_(log_dir.empty()) {
   std::error_code error;
   if (!temporary_) fs::create_directories(log_dir, error);
   if (error) fail("--log_dir ", log_dir, " cannot be created: ", error.message());
   auto pattern =
-      (temporary_ ? fs::temp_directory_path() / "accelerate_launch_XXXXXX" : fs::path(log_dir) / "none_XXXXXX")
-          .string();
+      (temporary_ ? temporary_directory() / "accelerate_launch_XXXXXX" : fs::path(log_dir) / "none_XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) {
     fail(temporary_ ? "" : "--log_dir: ", "the directory ", pattern, " cannot be created: ", std::strerror(errno));
   }

@@ -93,6 +93,7 @@ Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
 
 Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
+  check_room(options);
   auto command = command_of(options);
   SignalWatch signals;
   std::unique_ptr<MachineLink> others;

@@ -9,6 +9,11 @@
 
 namespace accelerate::launch {
 
+std::string name_of(const LaunchOptions& options, const std::string& flag) {
+  auto found = options.given_as.find(flag);
+  return found == options.given_as.end() ? "--" + flag : found->second;
+}
+
 namespace {
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -43,11 +48,6 @@ std::optional<std::chrono::seconds> rendezvous_timeout_of(const Settings& settin
     timeout = std::chrono::seconds(std::stoi(value));
   }
   return timeout;
-}
-
-std::string name_of(const LaunchOptions& options, const std::string& flag) {
-  auto found = options.given_as.find(flag);
-  return found == options.given_as.end() ? "--" + flag : found->second;
 }
 
 void check_at_least(const std::string& name, std::optional<int> value, int least) {

@@ -68,6 +68,9 @@ struct LaunchOptions {
 /// the default number of processes.
 LaunchOptions options_of(const Settings& settings, int gpus);
 
+/// What messages call an option: its flag, or where its value came from instead.
+std::string name_of(const LaunchOptions& options, const std::string& flag);
+
 /// Throws Error naming the option, its value and the remedy when the options contradict themselves or each other.
 void check(const LaunchOptions& options);
 

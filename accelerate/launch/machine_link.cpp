@@ -17,102 +17,143 @@ constexpr auto kPause = std::chrono::milliseconds(100);
 
 bool failed(const Ending& ending) { return ending.exit_code != 0; }
 
-/// "CODE RETRY MESSAGE", as launchers tell each other.
+int64_t now_in_milliseconds() {
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+/// "CODE RETRY LOST_PEER TIME MESSAGE", as launchers tell each other.
 std::string text_of(const Ending& ending) {
-  return std::to_string(ending.exit_code) + (ending.may_retry ? " 1 " : " 0 ") + ending.message;
+  std::ostringstream text;
+  text << ending.exit_code << ' ' << ending.may_retry << ' ' << ending.lost_peer << ' ' << ending.unix_milliseconds
+       << ' ' << ending.message;
+  return text.str();
 }
 Ending ending_of(std::istringstream& text) {
   Ending ending;
-  text >> ending.exit_code >> ending.may_retry >> std::ws;
+  text >> ending.exit_code >> ending.may_retry >> ending.lost_peer >> ending.unix_milliseconds >> std::ws;
   std::getline(text, ending.message);
   return ending;
+}
+
+Ending launcher_is_gone() {
+  return {.exit_code = 1, .message = "its launcher is gone", .unix_milliseconds = now_in_milliseconds()};
 }
 
 class MainMachineLink : public MachineLink {
  public:
   MainMachineLink(std::vector<LineSocket> others, int port)
-      : others_(std::move(others)), port_(port), endings_(others_.size()) {}
+      : others_(std::move(others)), port_(port), endings_(others_.size() + 1) {}
 
-  bool failed_elsewhere() override {
+  Elsewhere look_elsewhere() override {
     look();
-    return failed(of_others());
+    return state();
   }
 
   Decision settle(Ending mine, bool starts_left, SignalWatch& signals) override {
-    if (failed(mine)) stop_others();
+    endings_[0] = mine;
+    stop_others();
     for (look(); !all_ended(); look()) {
       int number = signals.wait(kPause);
       if (!asks_to_stop(number)) continue;
-      if (failed(mine)) break;  // a second request, or one to end a job that fails anyway
-      mine = stopped_by(number);
+      if (failed(*endings_[0])) break;  // a second request, or one to end a job that fails anyway
+      endings_[0] = stopped_by(number);
       stop_others();
     }
-    auto others = of_others();
-    bool may_retry = (mine.may_retry || !failed(mine)) && (others.may_retry || !failed(others));
-    Decision decision{.ending = failed(mine) ? mine : others};
-    decision.again = failed(decision.ending) && may_retry && starts_left;
-    if (decision.again) decision.main_process_port = port_ != 0 ? port_ : free_port();
-    auto job = decision.ending;
-    if (failed(mine)) job.message = "machine 0: " + job.message;
-    tell((decision.again ? "again " : "over ") + std::to_string(decision.main_process_port) + " " + text_of(job));
+    auto decision = decide(starts_left);
     std::fill(endings_.begin(), endings_.end(), std::nullopt);
-    told_to_stop_ = false;
+    told_ = Elsewhere::Running;
     return decision;
   }
 
  private:
+  bool has_failed(size_t machine) const { return endings_[machine] && failed(*endings_[machine]); }
+
   bool all_ended() const {
     return std::all_of(endings_.begin(), endings_.end(), [](const auto& ending) { return ending.has_value(); });
   }
 
-  /// The first failure of another machine, which may be repeated if all of theirs may; or none.
-  Ending of_others() const {
-    Ending first;
-    bool may_retry = true;
-    for (size_t i = 0; i < endings_.size(); ++i) {
-      if (!endings_[i] || !failed(*endings_[i])) continue;
-      may_retry &= endings_[i]->may_retry;
-      if (failed(first)) continue;
-      first = *endings_[i];
-      first.message = "machine " + std::to_string(i + 1) + ": " + first.message;
+  /// Of the machines that have ended.
+  Elsewhere state() const {
+    auto state = Elsewhere::Running;
+    for (size_t machine = 0; machine < endings_.size(); ++machine) {
+      if (has_failed(machine)) {
+        state = std::max(state, endings_[machine]->lost_peer ? Elsewhere::LostPeer : Elsewhere::Failed);
+      }
     }
-    first.may_retry = failed(first) && may_retry;
+    return state;
+  }
+
+  /// The machine whose failure caused the others, if any has failed.
+  std::optional<size_t> to_blame() const {
+    std::optional<size_t> first;
+    auto key = [&](size_t machine) {
+      return std::pair(endings_[machine]->lost_peer, endings_[machine]->unix_milliseconds);
+    };
+    for (size_t machine = 0; machine < endings_.size(); ++machine) {
+      if (has_failed(machine) && (!first || key(machine) < key(*first))) first = machine;
+    }
     return first;
+  }
+
+  /// What all machines do next; tells the others.
+  Decision decide(bool starts_left) const {
+    auto blamed = to_blame();
+    bool may_retry = true;
+    for (size_t machine = 0; machine < endings_.size(); ++machine) {
+      if (has_failed(machine)) may_retry &= endings_[machine]->may_retry;
+    }
+    Decision decision{.again = blamed && may_retry && starts_left};
+    if (decision.again) decision.main_process_port = port_ != 0 ? port_ : free_port();
+    auto job = blamed ? *endings_[*blamed] : Ending{};
+    for (size_t machine = 0; machine < endings_.size(); ++machine) {
+      bool own = blamed == machine;
+      auto ending = job;
+      if (blamed && !own) ending.message = "machine " + std::to_string(*blamed) + ": " + job.message;
+      if (machine == 0) {
+        decision.ending = ending;
+      } else {
+        others_[machine - 1].send((decision.again ? "again " : "over ") + std::to_string(decision.main_process_port) +
+                                  (own ? " own " : " other ") + text_of(ending));
+      }
+    }
+    return decision;
   }
 
   /// Takes what the others have told. One failure ends the attempt everywhere.
   void look() {
     for (size_t i = 0; i < others_.size(); ++i) {
+      auto& ending = endings_[i + 1];
       while (auto line = others_[i].receive()) {
         std::istringstream text(*line);
-        endings_[i] = ending_of(text);
+        ending = ending_of(text);
       }
-      if (others_[i].gone() && !endings_[i]) endings_[i] = {.exit_code = 1, .message = "its launcher is gone"};
+      if (others_[i].gone() && !ending) ending = launcher_is_gone();
     }
-    if (failed(of_others())) stop_others();
+    stop_others();
   }
 
+  /// Tells the others of a failure; of a rank that lost a peer first, if that is all there is.
   void stop_others() {
-    if (!std::exchange(told_to_stop_, true)) tell("stop");
-  }
-
-  void tell(const std::string& line) const {
-    for (const auto& other : others_) other.send(line);
+    auto state = this->state();
+    if (state <= told_) return;
+    told_ = state;
+    for (const auto& other : others_) other.send(state == Elsewhere::Failed ? "stop" : "lost");
   }
 
   std::vector<LineSocket> others_;
   int port_;
-  std::vector<std::optional<Ending>> endings_;  // of machines 1, 2, ... in this attempt
-  bool told_to_stop_ = false;
+  std::vector<std::optional<Ending>> endings_;  // of machines 0, 1, ... in this attempt
+  Elsewhere told_ = Elsewhere::Running;
 };
 
 class OtherMachineLink : public MachineLink {
  public:
   explicit OtherMachineLink(LineSocket main_machine) : main_machine_(std::move(main_machine)) {}
 
-  bool failed_elsewhere() override {
+  Elsewhere look_elsewhere() override {
     look();
-    return told_to_stop_ || decision_ || main_machine_.gone();
+    return decision_ || main_machine_.gone() ? Elsewhere::Failed : told_;
   }
 
   Decision settle(Ending mine, bool /*starts_left*/, SignalWatch& signals) override {
@@ -121,11 +162,15 @@ class OtherMachineLink : public MachineLink {
       int number = signals.wait(kPause);
       if (asks_to_stop(number)) return {.ending = stopped_by(number)};
     }
-    auto decision =
-        decision_ ? *decision_ : Decision{.ending = {.exit_code = 1, .message = "machine 0: its launcher is gone"}};
-    if (failed(mine)) decision.ending = mine;
+    auto decision = decision_.value_or(Decision{});
+    if (!decision_) {
+      decision.ending = launcher_is_gone();
+      decision.ending.message = "machine 0: " + decision.ending.message;
+    }
+    // What happened here is known here in full.
+    if (failed(mine) && (decision_ ? to_blame_ : !mine.lost_peer)) decision.ending = mine;
     decision_.reset();
-    told_to_stop_ = false;
+    told_ = Elsewhere::Running;
     return decision;
   }
 
@@ -135,23 +180,28 @@ class OtherMachineLink : public MachineLink {
       std::istringstream text(*line);
       std::string word;
       text >> word;
-      if (word == "stop") told_to_stop_ = true;
+      if (word == "lost") told_ = std::max(told_, Elsewhere::LostPeer);
+      if (word == "stop") told_ = Elsewhere::Failed;
       if (word != "again" && word != "over") continue;
       decision_.emplace().again = word == "again";
-      text >> decision_->main_process_port;
+      text >> decision_->main_process_port >> word;
+      to_blame_ = word == "own";
       decision_->ending = ending_of(text);
     }
   }
 
   LineSocket main_machine_;
   std::optional<Decision> decision_;
-  bool told_to_stop_ = false;
+  bool to_blame_ = false;  // this machine is, as decided
+  Elsewhere told_ = Elsewhere::Running;
 };
 
 }  // namespace
 
 Ending stopped_by(int signal_number) {
-  return {.exit_code = 128 + signal_number, .message = "stopped by " + signal_name(signal_number)};
+  return {.exit_code = 128 + signal_number,
+          .message = "stopped by " + signal_name(signal_number),
+          .unix_milliseconds = now_in_milliseconds()};
 }
 
 std::unique_ptr<MachineLink> link_as_main_machine(std::vector<LineSocket> others, int port) {

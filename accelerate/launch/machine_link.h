@@ -2,12 +2,14 @@
 
 // The launchers of a job's machines, connected: the ranks of all machines start, fail and start again together.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "accelerate/launch/line_socket.h"
 #include "accelerate/launch/signal_watch.h"
+#include "accelerate/launch/supervisor.h"
 
 namespace accelerate::launch {
 
@@ -16,6 +18,8 @@ struct Ending {
   int exit_code = 0;
   std::string message = {};
   bool may_retry = false;
+  bool lost_peer = false;         // the rank to blame failed because of a rank that did not fail on its machine
+  int64_t unix_milliseconds = 0;  // when the failure began
 };
 
 /// That of ranks which the user has stopped.
@@ -25,16 +29,18 @@ Ending stopped_by(int signal_number);
 struct Decision {
   bool again = false;         // they start once more,
   int main_process_port = 0;  // with rank 0 on this port of machine 0
-  Ending ending = {};         // of the job, as this machine is to report it
+  Ending ending = {};         // of the job: that of the machine to blame, in words for this machine
 };
 
-/// One launcher's side. Machine 0 hears of all endings and decides.
+/// One launcher's side. Machine 0 hears of all endings and decides. To blame is a machine whose rank did not fail
+/// because of a lost peer, if there is one, and among those the first that failed, by the machines' clocks.
 class MachineLink {
  public:
   virtual ~MachineLink() = default;
 
-  /// Whether another machine has failed, or is gone, since the ranks were started: then this machine's are to stop.
-  virtual bool failed_elsewhere() = 0;
+  /// What has become of the other machines since the ranks were started. When one has failed, or is gone, this
+  /// machine's ranks are to stop.
+  virtual Elsewhere look_elsewhere() = 0;
 
   /// Tells how the ranks of this machine have ended, waits until those of all machines have, and returns what comes
   /// next. There is another start when every machine that failed allows it, none is gone, and

@@ -60,6 +60,14 @@ int SignalWatch::request_to_stop(std::chrono::milliseconds limit) {
   }
 }
 
+bool SignalWatch::stop_is_pending() const {
+  sigset_t pending;
+  sigpending(&pending);
+  return std::any_of(kRequests.begin(), kRequests.end(), [&](int number) {
+    return sigismember(&pending, number) == 1 && sigismember(&watched_, number) == 1;
+  });
+}
+
 void SignalWatch::pass_on(int number, pid_t process) const {
   sigqueue(process, number, {.sival_int = from_terminal_ ? kFromTerminal : 0});
 }

@@ -27,6 +27,9 @@ class SignalWatch {
   /// The next signal that asks to stop, or 0 when the time is up. Nothing else shortens the waiting.
   int request_to_stop(std::chrono::milliseconds limit);
 
+  /// Whether a signal that asks to stop has arrived. It stays for `wait`.
+  bool stop_is_pending() const;
+
   /// Whether the last signal came from the terminal, which sends it to every process of the shell's job.
   bool from_terminal() const { return from_terminal_; }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "accelerate/base/exit_status.h"
-#include "accelerate/launch/root_cause.h"
+#include "accelerate/launch/failure_log.h"
 
 namespace accelerate::launch {
 
@@ -60,74 +60,70 @@ int see_off(std::vector<Rank>& ranks, SignalWatch& signals, milliseconds patienc
 
 Verdict stopped(int number) { return {.exit_code = 128 + number, .stopped_by = number}; }
 
-/// Whether it is worth to wait after a failure. A key of the terminal can end a rank before the launcher hears of it.
+Elsewhere state_of(const LookElsewhere& look_elsewhere) {
+  return look_elsewhere ? look_elsewhere() : Elsewhere::Running;
+}
+
+std::chrono::system_clock::time_point system_time(Failure::Time time) {
+  return std::chrono::time_point_cast<std::chrono::system_clock::duration>(Failure::Time::clock::to_sys(time));
+}
+
+/// Whether waiting after a failure may reveal the root cause. A key of the terminal can end a rank before the launcher
+/// hears of it.
 bool may_tell_more(const std::vector<Rank>& ranks) {
   return !all_ended(ranks) || std::any_of(ranks.begin(), ranks.end(), hears_terminal);
 }
 
-/// Notes which ranks fail and in which order, until it is clear that no more will by themselves.
-class FailureLog {
- public:
-  explicit FailureLog(const std::vector<Rank>& ranks) : ranks_(ranks), order_(ranks.size(), -1) {}
-
-  void look() {
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      if (order_[i] < 0 && has_failed(ranks_[i])) order_[i] = next_++;
-    }
+/// Follows the failures of the ranks, after the first, until it is clear which one is to blame. Returns the signal with
+/// which the user cut that short, or 0.
+int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals, const Patience& patience,
+           const LookElsewhere& look_elsewhere) {
+  log.look();
+  auto until = Clock::now() + kSettling;
+  auto until_last = Clock::now() + patience.with_lost_peer;
+  auto cause_may_come = [&] {
+    return log.only_victims() && !all_ended(ranks) && Clock::now() < until_last &&
+           state_of(look_elsewhere) != Elsewhere::Failed;
+  };
+  while (may_tell_more(ranks) && (Clock::now() < until || cause_may_come())) {
+    int number = signals.wait(milliseconds(10));
+    if (asks_to_stop(number)) return number;
+    log.look();
   }
-
-  size_t to_blame() const {
-    std::vector<Failure> failures;
-    std::vector<size_t> indices;
-    for (size_t i = 0; i < ranks_.size(); ++i) {
-      if (order_[i] < 0) continue;
-      Failure failure{*ranks_[i].process->wait_status(), order_[i]};
-      std::error_code error;
-      auto time = std::filesystem::last_write_time(ranks_[i].error_file, error);
-      if (!error) failure.reported = time;
-      failures.push_back(failure);
-      indices.push_back(i);
-    }
-    return indices[root_cause(failures)];
-  }
-
- private:
-  const std::vector<Rank>& ranks_;
-  std::vector<int> order_;
-  int next_ = 0;
-};
+  return 0;
+}
 
 }  // namespace
 
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience,
-                  const FailedElsewhere& failed_elsewhere) {
+                  const LookElsewhere& look_elsewhere) {
+  FailureLog log(ranks);
+  std::optional<Clock::time_point> until_cause;  // a rank of this machine may be what those of others have lost
   while (!all_ended(ranks) && !any_failed(ranks)) {
-    int number = signals.wait(failed_elsewhere ? kLooking : milliseconds(1000));
+    int number = signals.wait(look_elsewhere ? kLooking : milliseconds(1000));
     if (number != 0) pass_on(ranks, number, signals);
     if (asks_to_stop(number)) {
       see_off(ranks, signals, patience.on_request);
       return stopped(number);
     }
-    if (failed_elsewhere && failed_elsewhere() && !any_failed(ranks)) {
-      send_signal(ranks, SIGTERM);
-      int request = see_off(ranks, signals, patience.with_peers);
-      return request != 0 ? stopped(request) : Verdict{.failed_elsewhere = true};
-    }
+    auto elsewhere = state_of(look_elsewhere);
+    if (elsewhere == Elsewhere::Running || any_failed(ranks)) continue;
+    if (!until_cause) until_cause = Clock::now() + patience.with_lost_peer;
+    if (elsewhere == Elsewhere::LostPeer && Clock::now() < *until_cause) continue;
+    send_signal(ranks, SIGTERM);
+    int request = see_off(ranks, signals, patience.with_peers);
+    return request != 0 ? stopped(request) : Verdict{.failed_elsewhere = true};
   }
   if (!any_failed(ranks)) return {};
 
-  FailureLog log(ranks);
-  log.look();
-  int request = 0;
-  auto until = Clock::now() + kSettling;
-  while (Clock::now() < until && request == 0 && may_tell_more(ranks)) {
-    int number = signals.wait(std::min(time_until(until), milliseconds(10)));
-    if (asks_to_stop(number)) request = number;
-    log.look();
-  }
-  Verdict verdict{.failed = log.to_blame(), .others_stopped = !all_ended(ranks)};
-  const auto& failed = ranks[*verdict.failed];
-  verdict.exit_code = exit_code_of(*failed.process->wait_status());
+  int request = settle(ranks, log, signals, patience, look_elsewhere);
+  auto blame = log.to_blame();
+  const auto& failed = ranks[blame.index];
+  Verdict verdict{.exit_code = exit_code_of(*failed.process->wait_status()),
+                  .failed = blame.index,
+                  .others_stopped = !all_ended(ranks),
+                  .lost_peer = is_victim(blame.failure),
+                  .failed_at = system_time(begin_of(blame.failure))};
   bool by_key = request != 0 && signals.from_terminal() && hears_terminal(failed);
   send_signal(ranks, SIGTERM);
   int later_request = see_off(ranks, signals, patience.with_peers);

@@ -1,5 +1,7 @@
 // A program that ends in the way it is told to, as a rank of a job.
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -29,6 +31,7 @@ namespace {
 int main(int argc, char** argv) {
   accelerate::report_uncaught_exceptions();
   std::string way = argc > 1 ? argv[1] : "";
+  if (argc > 2 && chdir(argv[2]) != 0) return 2;
   if (way == "segv") write_to_nowhere();
   if (way == "abort") std::abort();
   if (way == "throw") find_value();

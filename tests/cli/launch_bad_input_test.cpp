@@ -158,6 +158,25 @@ TEST_CASE("programs, files and ports that are not there are named") {
   }
 }
 
+TEST_CASE("more processes than the machine can hold are refused with the limit") {
+  check_refused({{"-n", "2000000000", "ls"}, "--num_processes is 2000000000, but there is room for "});
+  check_refused({{"-n", "2000000000", "ls"}, ". Start fewer, or "});
+  check_refused({{"-n", "2", "ls"}, "TMPDIR is '/nonexistent'"}, {{"TMPDIR", "/nonexistent"}});
+  auto limited = "ulimit -n 20 && exec " ACCELERATE_COMMAND " launch -n 2 ls";
+  auto run = tests::run({"sh", "-c", limited});
+  CHECK(run.exit_code == 2);
+  CHECK_MESSAGE(run.errors.find("the limit on open files of a process (ulimit -n) is 20") != std::string::npos,
+                run.errors);
+}
+
+TEST_CASE("a soft limit on open files is no obstacle, and the ranks have it still") {
+  auto run = tests::run({"sh", "-c", "ulimit -S -n 60 && exec " ACCELERATE_COMMAND " launch -n 20 sh -c 'ulimit -n'"});
+  CHECK_MESSAGE(run.exit_code == 0, run.errors);
+  std::string expected;
+  for (int i = 0; i < 20; ++i) expected += "60\n";
+  CHECK(run.output == expected);
+}
+
 TEST_CASE("values of flags that are not there stay out of the message: they may be secrets") {
   for (auto word : {"--aws_secret_access_key=hunter2", "--hf_tokn=hunter2", "--num_procesess=hunter2", "-xhunter2"}) {
     auto run = Run({"launch", word, "ls"});

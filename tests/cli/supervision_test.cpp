@@ -183,9 +183,9 @@ TEST_CASE("a crash in native code is told with its place in the program") {
     std::vector<const char*> told;
   };
   for (const auto& [way, exit_code, told] : std::vector<Case>{
-           {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:13", "main"}},
+           {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:15", "main"}},
            {"abort", 134, {"Aborted", "crashing_program.cpp"}},
-           {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:22"}},
+           {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:24"}},
            {"much", 1, {"much \xEF\xBF\xBD\"\"", "say_much"}},
            {"overflow", 139, {"Segmentation fault", "overflow"}},
        }) {
@@ -205,6 +205,46 @@ TEST_CASE("a crash in native code is told with its place in the program") {
     CHECK(report.at("message").at("extraInfo").at("py_callstack").get<std::string>().find("crashing_program") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("a crash is told with its place however the program was found, and wherever it went") {
+  fs::path program = CRASHING_PROGRAM;
+  auto directory = program.parent_path().string();
+  auto leave_signals = "handle_segv=0:handle_sigbus=0:handle_abort=0:use_sigaltstack=0";
+  std::vector<EnvironmentVariable> environment = {{"ASAN_OPTIONS", leave_signals}, {"TSAN_OPTIONS", leave_signals}};
+  auto path = environment;
+  path.push_back({"PATH", directory + ":" + getenv("PATH")});
+  auto told = [](const tests::Result& run) {
+    INFO(run.errors);
+    CHECK(run.exit_code == 139);
+    CHECK(run.errors.find("write_to_nowhere") != std::string::npos);
+    CHECK(run.errors.find("crashing_program.cpp:") != std::string::npos);
+  };
+  told(Run({"launch", "-n", "2", program.filename().string(), "segv"}, path));
+  told(Run({"launch", "-n", "2", program.string(), "segv", "/"}, environment));
+  auto relative = "cd " + directory + " && exec " + ACCELERATE_COMMAND + " launch -n 2 ./crashing_program segv /";
+  told(tests::run({"sh", "-c", relative}, environment));
+  // A program is started under the name of its source when `accelerate launch train.cpp` has compiled it.
+  told(Run({"launch", "-n", "2", "bash", "-c", "exec -a train.cpp " + program.string() + " segv"}, environment));
+}
+
+TEST_CASE("standard streams that are closed are no trouble") {
+  auto launch = std::string(ACCELERATE_COMMAND) + " launch -n 2 sh -c 'echo up >> $NOTES; echo printed'";
+  for (auto closed : {"<&-", ">&-", "<&- >&-", "2>&-", "<&- >&- 2>&-"}) {
+    tests::TemporaryDirectory directory;
+    auto notes = (directory.path() / "notes").string();
+    CHECK_MESSAGE(tests::run({"sh", "-c", launch + " " + closed}, {{"NOTES", notes}}).exit_code == 0, closed);
+    CHECK(tests::text_of(notes) == "up\nup\n");
+  }
+}
+
+TEST_CASE("a request to stop is heard while ranks are being started") {
+  // So many that to start them takes a while; each of them is cheap.
+  Program program({ACCELERATE_COMMAND, "launch", "-n", "400", "sh", "-c", "echo up; exec sleep 60"});
+  usleep(50'000);
+  program.send_signal(SIGTERM);
+  CHECK(program.wait(20s) == 128 + SIGTERM);
+  CHECK(tests::count_lines(program.output()) < 400);
 }
 
 TEST_CASE("a job leaves no temporary files, however it ends") {

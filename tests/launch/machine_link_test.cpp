@@ -36,7 +36,8 @@ std::vector<Decision> settle_all(std::vector<std::unique_ptr<MachineLink>>& link
   for (size_t machine = 0; machine < links.size(); ++machine) {
     threads.emplace_back([&, machine] {
       auto& link = *links[machine];
-      while (any_failed && endings[machine].exit_code == 0 && !link.failed_elsewhere()) std::this_thread::yield();
+      while (any_failed && endings[machine].exit_code == 0 && link.look_elsewhere() == Elsewhere::Running)
+        std::this_thread::yield();
       decisions[machine] = link.settle(endings[machine], starts_left, signals);
     });
   }
@@ -66,6 +67,41 @@ TEST_CASE("a failure on one machine stops all, and all start again with one port
       CHECK(decisions[machine].ending.message.starts_with(message));
     }
   }
+}
+
+TEST_CASE("the machine that failed first is to blame, and one that only lost a peer is not") {
+  struct Case {
+    std::vector<Ending> endings;
+    size_t blamed;
+  };
+  Ending cause{.exit_code = 7, .message = "cause", .unix_milliseconds = 2000};
+  Ending later{.exit_code = 3, .message = "later", .unix_milliseconds = 3000};
+  Ending victim{.exit_code = 1, .message = "victim", .lost_peer = true, .unix_milliseconds = 1000};
+  for (const auto& [endings, blamed] : std::vector<Case>{
+           {{victim, cause, victim}, 1},
+           {{cause, victim, victim}, 0},
+           {{victim, victim, cause}, 2},
+           {{later, cause, victim}, 1},
+           {{cause, later, {}}, 0},
+       }) {
+    auto links = linked_machines(3, 0);
+    auto decisions = settle_all(links, endings, /*starts_left=*/false);
+    for (size_t machine = 0; machine < 3; ++machine) {
+      CHECK(decisions[machine].ending.exit_code == 7);
+      CHECK(decisions[machine].ending.message ==
+            (machine == blamed ? "cause" : "machine " + std::to_string(blamed) + ": cause"));
+    }
+  }
+}
+
+TEST_CASE("a lost peer is told apart from a failure, so that the one who is lost has time to end") {
+  auto links = linked_machines(2, 0);
+  SignalWatch signals;
+  std::thread main([&] { links[0]->settle({.exit_code = 1, .lost_peer = true}, /*starts_left=*/false, signals); });
+  while (links[1]->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
+  CHECK(links[1]->look_elsewhere() == Elsewhere::LostPeer);
+  CHECK(links[1]->settle({.exit_code = 7, .message = "cause"}, false, signals).ending.message == "cause");
+  main.join();
 }
 
 TEST_CASE("a job ends well when the ranks of all machines do") {
@@ -100,7 +136,7 @@ TEST_CASE("a machine whose launcher is gone ends the job everywhere") {
   links[1].reset();
   links.erase(links.begin() + 1);
   for (auto& link : links) {
-    while (!link->failed_elsewhere()) std::this_thread::yield();
+    while (link->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
   }
   auto decisions = settle_all(links, std::vector<Ending>(2), /*starts_left=*/true);
   for (const auto& decision : decisions) {
@@ -112,6 +148,6 @@ TEST_CASE("a machine whose launcher is gone ends the job everywhere") {
   links = linked_machines(2, 0);
   links[0].reset();
   SignalWatch signals;
-  while (!links[1]->failed_elsewhere()) std::this_thread::yield();
+  while (links[1]->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
   CHECK(links[1]->settle({}, /*starts_left=*/true, signals).ending.message == "machine 0: its launcher is gone");
 }

@@ -9,8 +9,22 @@ using namespace accelerate::launch;
 namespace {
 
 constexpr int kExit1 = W_EXITCODE(1, 0);
+constexpr int kExit7 = W_EXITCODE(7, 0);
 
-auto at(int seconds) { return std::filesystem::file_time_type(std::chrono::seconds(seconds)); }
+Failure::Time at(int seconds) { return Failure::Time(std::chrono::seconds(seconds)); }
+
+/// The `order`-th rank to end, seen at that second.
+Failure ended(int wait_status, int order, int second) {
+  return {.wait_status = wait_status, .order = order, .ended = at(second)};
+}
+Failure reported(Failure failure, int second) {
+  failure.reported = at(second);
+  return failure;
+}
+Failure without_peer(Failure failure, int second) {
+  failure.lost_peer = at(second);
+  return failure;
+}
 
 }  // namespace
 
@@ -20,16 +34,41 @@ TEST_CASE("the failure that came first is to blame") {
     size_t first;
   };
   for (const auto& [failures, first] : std::vector<Case>{
-           {{{kExit1, 0}}, 0},
-           {{{kExit1, 1}, {kExit1, 0}}, 1},                             // by the order of their ends
-           {{{kExit1, 0}, {SIGKILL, 1}}, 1},                            // a killed rank cannot complain
-           {{{kExit1, 0, at(5)}, {SIGKILL, 1}}, 1},                     // and its peers do
-           {{{kExit1, 0, at(5)}, {SIGSEGV, 1, at(4)}}, 1},              // a crash that was reported
-           {{{SIGABRT, 0, at(5)}, {kExit1, 1, at(4)}}, 1},              // an abort because of a lost peer
-           {{{kExit1, 0, at(3)}, {kExit1, 1, at(3)}}, 0},               // at the same moment
-           {{{kExit1, 0}, {kExit1, 2, at(9)}, {kExit1, 1, at(8)}}, 2},  // who reports knows more
-           {{{SIGKILL, 1}, {SIGKILL, 0}, {kExit1, 2}}, 1},
+           {{ended(kExit1, 0, 9)}, 0},
+           {{ended(kExit1, 1, 9), ended(kExit1, 0, 9)}, 1},  // by the order of their ends
+           {{ended(kExit1, 1, 9), ended(kExit7, 0, 8)}, 1},
+           // A killed rank cannot complain, and its peers do.
+           {{ended(kExit1, 0, 9), ended(SIGKILL, 1, 9)}, 1},
+           {{reported(ended(kExit1, 0, 9), 5), ended(SIGKILL, 1, 9)}, 1},
+           {{ended(SIGKILL, 1, 9), ended(SIGKILL, 0, 9), ended(kExit1, 2, 9)}, 1},
+           // Reports tell when a failure began.
+           {{reported(ended(kExit1, 0, 9), 5), reported(ended(SIGSEGV, 1, 9), 4)}, 1},
+           {{reported(ended(SIGABRT, 0, 9), 5), reported(ended(kExit1, 1, 9), 4)}, 1},
+           {{reported(ended(kExit1, 0, 9), 3), reported(ended(kExit1, 1, 9), 3)}, 0},
+           // A rank that exits says nothing; it has ended before its peers report.
+           {{reported(ended(kExit1, 1, 9), 8), ended(kExit7, 0, 7)}, 1},
+           {{ended(kExit7, 1, 9), reported(ended(kExit1, 0, 9), 8)}, 1},  // and here because of them
+           // An exception that nobody caught may be about a lost peer.
+           {{ended(SIGABRT, 1, 9), ended(kExit7, 0, 8)}, 1},
        }) {
     CHECK(root_cause(failures) == first);
   }
+}
+
+TEST_CASE("a rank that lost a peer is not to blame for those that did not, whenever they end") {
+  auto victim = without_peer(reported(ended(kExit1, 0, 2), 2), 1);
+  auto silent_victim = without_peer(ended(kExit1, 0, 2), 1);
+  auto aborted_victim = without_peer(ended(SIGABRT, 0, 2), 1);
+  for (const auto& failure : {victim, silent_victim, aborted_victim}) {
+    CHECK(is_victim(failure));
+    for (const auto& cause : {ended(kExit7, 1, 5), ended(SIGKILL, 1, 5), reported(ended(kExit1, 1, 5), 4)}) {
+      CHECK_FALSE(is_victim(cause));
+      CHECK(root_cause({failure, cause}) == 1);
+      CHECK(root_cause({cause, failure}) == 0);
+    }
+  }
+  // The loss came after a failure of its own, as when its threads notice what it is doing to the job.
+  CHECK_FALSE(is_victim(without_peer(reported(ended(kExit1, 0, 9), 3), 4)));
+  // Where all have lost a peer, as when one of another machine is gone, the first that noticed speaks.
+  CHECK(root_cause({without_peer(ended(kExit1, 0, 9), 5), without_peer(ended(kExit1, 1, 9), 4)}) == 1);
 }

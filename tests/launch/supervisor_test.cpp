@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 
+#include "accelerate/launch/failure_log.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
@@ -85,6 +87,38 @@ TEST_CASE("a request to stop while the peers of a failed rank are stopped is rem
     CHECK(verdict.exit_code == 4);
     CHECK(verdict.stopped_by == SIGINT);
     waitpid(sender, nullptr, 0);
+  }
+}
+
+TEST_CASE("a rank that lost a peer waits for the blame until the peer has ended, or time is up") {
+  for (bool in_time : {true, false}) {
+    Job job;
+    for (const char* name : {"0", "1"}) fs::create_directory(job.directory.path() / name);
+    // The second complains and ends at once; the first, whose fault it is, takes its time.
+    job.start(in_time ? "sleep 0.5; exit 7" : "sleep 60; exit 7");
+    job.start("echo gone > $NOTES/1/lost_peer.txt; exit 1");
+    for (auto& rank : job.ranks) {
+      rank.error_file = job.directory.path() / std::to_string(rank.number) / "error.json";
+    }
+    auto verdict = supervise(job.ranks, job.signals, {.with_lost_peer = in_time ? 30s : 1s});
+    CHECK(verdict.failed == (in_time ? 0 : 1));
+    CHECK(verdict.exit_code == (in_time ? 7 : 1));
+    CHECK(verdict.lost_peer == !in_time);
+  }
+}
+
+TEST_CASE("the order of ends is the kernel's, however late the launcher looks") {
+  for (int first : {0, 1}) {
+    Job job;
+    for (int rank : {0, 1})
+      job.start(rank == first ? "exit 7" : "while [ ! -e $NOTES/go ]; do sleep 0.01; done; exit 1");
+    FailureLog log(job.ranks);
+    while (!job.ranks[static_cast<size_t>(first)].process->wait_status()) usleep(1000);
+    std::ofstream(job.directory.path() / "go");
+    while (!job.ranks[static_cast<size_t>(1 - first)].process->wait_status()) usleep(1000);
+    log.look();
+    CHECK(log.to_blame().index == static_cast<size_t>(first));
+    CHECK_FALSE(log.only_victims());
   }
 }
 

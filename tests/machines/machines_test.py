@@ -43,6 +43,12 @@ def start(name, machine, num_machines, *flags, processes=None, ip=None, program=
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
+def start_here(processes, *program, **variables):
+    words = [ACCELERATE, "launch", "--cpu", "--num_processes", str(processes), *program]
+    environment = clean_environment() | variables
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+
+
 def start_rank(words, rank, world_size, local_rank, ranks_of_machine, main_address):
     """A rank without a launcher, as mpirun starts them: machines may have different numbers of them."""
     environment = clean_environment() | {
@@ -252,6 +258,18 @@ class Levels(unittest.TestCase):
         self.assertGreater(flat / levels, 1.2)
 
 
+class ExitCodes(unittest.TestCase):
+    """A rank that ends without a word, on one machine."""
+
+    def test_a_rank_that_exits_is_blamed_and_not_those_that_lost_it(self):
+        for comm in ("auto", "gloo"):
+            for _ in range(20 if FULL else 5):
+                job = start_here(4, RANKS, "leave", "7", ACCELERATE_COMM=comm)
+                code, output = finish(job)
+                self.assertEqual(code, 7, output)
+                self.assertRegex(output, r"rank 3 \(pid \d+ on .*\) of .* ended with exit code 7")
+
+
 class Containers(unittest.TestCase):
     """Ranks of one machine that have something of their own, as containers give it to them."""
 
@@ -334,6 +352,14 @@ class Restarts(unittest.TestCase):
                 self.assertEqual(code, 7, output)
                 self.assertEqual(len(re.findall("^start$", output, re.MULTILINE)), 4, output)
                 self.assertRegex(output, r"rank 3 \(pid \d+ on .*\) of sh ended with exit code 7")
+
+    def test_a_rank_that_exits_is_blamed_on_all_machines_and_not_those_that_lost_it(self):
+        with machines(2) as names:
+            for _ in range(20 if FULL else 3):
+                launchers = [start(name, None, 2, processes=4, program=(RANKS, "leave", "7")) for name in names]
+                for code, output in map(finish, launchers):
+                    self.assertEqual(code, 7, output)
+                    self.assertRegex(output, r"rank 3 \(pid \d+ on .*\) of .* ended with exit code 7")
 
     def test_a_machine_that_is_cut_off_ends_the_job_long_before_its_timeout(self):
         with machines(2) as names:

@@ -5,11 +5,14 @@
 //                    number, and their sum
 //   train SECONDS    trains until something goes wrong, with SECONDS for each collective; rank 0 prints when it has
 //                    begun
+//   leave CODE       trains, until the last rank ends with CODE after a few steps
 //   reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
 
 #include <accelerate/accelerate.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <string>
 
@@ -59,7 +62,8 @@ void fit(int zero_stage) {
   accelerator.print("backend", accelerate::PartialState().backend(), "bits", bits, "sum", weights.sum().item<float>());
 }
 
-void train(std::chrono::seconds timeout) {
+/// Trains; after ten steps the last rank calls `leave`, if there is one.
+void train(std::chrono::seconds timeout, const std::function<void()>& leave = {}) {
   Accelerator accelerator({.timeout = timeout});
   torch::nn::Linear net(64, 64);
   torch::optim::SGD sgd(net->parameters(), 0.01);
@@ -69,6 +73,7 @@ void train(std::chrono::seconds timeout) {
     optimizer.step();
     optimizer.zero_grad();
     if (step == 3) accelerator.print("training");
+    if (step == 10 && leave && accelerator.is_last_process()) leave();
   }
 }
 
@@ -89,5 +94,6 @@ int main(int argc, char** argv) {
   if (task == "check") check();
   if (task == "fit") fit(std::stoi(argv[2]));
   if (task == "train") train(std::chrono::seconds(std::stoi(argv[2])));
+  if (task == "leave") train(std::chrono::seconds(60), [&] { std::exit(std::stoi(argv[2])); });
   if (task == "reduce") reduce(std::stoll(argv[2]), std::stoi(argv[3]));
 }

@@ -1,0 +1,18 @@
+#include "accelerate/base/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace accelerate {
+
+void open_closed_streams() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    bool closed = fcntl(stream, F_GETFD) < 0 && errno == EBADF;
+    // The lowest number that is free is the stream's, since the ones below are open by now.
+    if (closed && open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
+}  // namespace accelerate

@@ -1,0 +1,88 @@
+#include "accelerate/launch/failure_log.h"
+
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "accelerate/base/lost_peer.h"
+#include "accelerate/base/read_file.h"
+
+namespace accelerate::launch {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<Failure::Time> time_of(const fs::path& path) {
+  std::error_code error;
+  auto time = fs::last_write_time(path, error);
+  return error ? std::nullopt : std::optional(time);
+}
+
+/// Whether a report speaks of a lost peer in the words of gloo, the kernel or NCCL, as those of Python programs do.
+bool complains_about_peer(const fs::path& error_file) {
+  auto text = read_file_if_there(error_file).value_or("");
+  constexpr std::array<std::string_view, 4> kComplaints = {"Connection closed by peer", "Connection reset by peer",
+                                                           "Broken pipe", "remote process exited"};
+  return std::any_of(kComplaints.begin(), kComplaints.end(),
+                     [&](auto complaint) { return text.find(complaint) != std::string::npos; });
+}
+
+/// What the rank has left behind by now; it has ended, so there will be no more.
+Failure failure_of(const Rank& rank, int order, Failure::Time seen) {
+  Failure failure{.wait_status = *rank.process->wait_status(), .order = order, .ended = seen};
+  if (rank.error_file.empty()) return failure;
+  failure.reported = time_of(rank.error_file);
+  failure.lost_peer = time_of(lost_peer_file(rank.error_file));
+  if (failure.reported && !failure.lost_peer && complains_about_peer(rank.error_file)) {
+    failure.lost_peer = failure.reported;
+  }
+  return failure;
+}
+
+}  // namespace
+
+FailureLog::FailureLog(const std::vector<Rank>& ranks)
+    : ranks_(ranks), ends_(epoll_create1(EPOLL_CLOEXEC)), order_(ranks.size(), -1) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, ranks[i].process->pid(), 0)));
+    epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = i}};
+    if (handle) epoll_ctl(ends_.get(), EPOLL_CTL_ADD, handle.get(), &event);
+    handles_.push_back(std::move(handle));
+  }
+}
+
+void FailureLog::take_ends() {
+  std::array<epoll_event, 64> events;
+  for (int count; (count = epoll_wait(ends_.get(), events.data(), events.size(), 0)) > 0;) {
+    std::for_each_n(events.begin(), count, [&](const auto& event) { order_[event.data.u64] = next_++; });
+  }
+}
+
+void FailureLog::look() {
+  auto now = Failure::Time::clock::now();  // one for all, so that the order decides among them
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    if (ranks_[i].process->wait_status().value_or(0) == 0) continue;
+    bool known = std::any_of(failures_.begin(), failures_.end(), [i](const auto& blame) { return blame.index == i; });
+    if (known) continue;
+    take_ends();                             // now: an end that can be seen is in the kernel's list
+    if (order_[i] < 0) order_[i] = next_++;  // a kernel without such handles
+    failures_.push_back({i, failure_of(ranks_[i], order_[i], now)});
+  }
+}
+
+bool FailureLog::only_victims() const {
+  return std::all_of(failures_.begin(), failures_.end(), [](const auto& blame) { return is_victim(blame.failure); });
+}
+
+FailureLog::Blame FailureLog::to_blame() const {
+  std::vector<Failure> failures;
+  for (const auto& blame : failures_) failures.push_back(blame.failure);
+  return failures_[root_cause(failures)];
+}
+
+}  // namespace accelerate::launch
