@@ -18,6 +18,9 @@ namespace {
 /// effects.
 constexpr auto kSettling = std::chrono::milliseconds(100);
 
+/// How long a rank that others have lost may take to end, so that it is told how.
+constexpr auto kSettlingWithLostPeer = std::chrono::seconds(3);
+
 /// How often ends of processes are looked for; their messages wake us at once.
 constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
@@ -83,9 +86,12 @@ std::string RankCrew::running_ranks() const {
 
 void RankCrew::fail_with_first_failure() {
   int signal_number = 0;
-  watch(Clock::now() + kSettling, [&] {
+  auto until = Clock::now() + kSettling;
+  watch(Clock::now() + kSettlingWithLostPeer, [&] {
     signal_number = take_signal();
-    return signal_number != 0 ||
+    bool cause_may_come =
+        std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return !rank.failure() || rank.lost_peer(); });
+    return signal_number != 0 || (Clock::now() >= until && !cause_may_come) ||
            std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.failure() || rank.returned(); });
   });
   // Ctrl-C on a terminal reaches the ranks too, perhaps before this process.

@@ -17,6 +17,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/pipe.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/base/write_all.h"
@@ -29,6 +30,7 @@ namespace {
 /// What precedes the text on the pipe.
 struct Header {
   bool success;
+  bool lost_peer;
   int64_t time;
   uint64_t size;
 };
@@ -67,6 +69,7 @@ void restore_default_signals() {
 [[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int gate_fd) {
   restore_default_signals();
   HeldSignals::forget_those_of_parent();
+  forget_lost_peer();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before it could be watched
 
@@ -78,6 +81,7 @@ void restore_default_signals() {
       header.success = true;
     } catch (...) {
       text = describe_exception();
+      header.lost_peer = has_lost_peer();
     }
     header.time = std::chrono::steady_clock::now().time_since_epoch().count();
   }).join();
@@ -139,7 +143,7 @@ void RankProcess::decode_outcome() {
   if (outcome_ || received_.size() < sizeof(header)) return;
   std::memcpy(&header, received_.data(), sizeof(header));
   if (received_.size() - sizeof(header) < header.size) return;
-  outcome_ = Outcome{header.success, header.time, received_.substr(sizeof(header))};
+  outcome_ = Outcome{header.success, header.lost_peer, header.time, received_.substr(sizeof(header))};
 }
 
 void RankProcess::update() {
@@ -171,8 +175,12 @@ std::optional<std::string> RankProcess::failure() const {
   return crashed() ? end : end + " before its function returned";
 }
 
+bool RankProcess::lost_peer() const { return outcome_ && outcome_->lost_peer; }
+
 bool RankProcess::failed_before(const RankProcess& other) const {
-  auto order = [](const RankProcess& process) { return process.outcome_ ? process.outcome_->time : int64_t{0}; };
+  auto order = [](const RankProcess& process) {
+    return std::pair(process.lost_peer(), process.outcome_ ? process.outcome_->time : int64_t{0});
+  };
   return failure() && (!other.failure() || order(*this) < order(other));
 }
 

@@ -48,8 +48,11 @@ class RankProcess {
   /// returned.
   std::optional<std::string> failure() const;
 
-  /// Failures in the order of their causes: crashes come first because they say nothing themselves, and the peers that
-  /// notice them often speak before the crash is over.
+  /// Whether the rank failed because another one is gone or did not take part.
+  bool lost_peer() const;
+
+  /// Failures in the order of their causes: ranks that lost a peer come last. Crashes and exits come first because they
+  /// say nothing themselves, and the peers that notice them often speak before the process has ended.
   bool failed_before(const RankProcess& other) const;
 
   void send_signal(int number);
@@ -57,6 +60,7 @@ class RankProcess {
  private:
   struct Outcome {
     bool success;
+    bool lost_peer;
     int64_t time;  // of the steady clock, which all processes of a machine share
     std::string text;
   };

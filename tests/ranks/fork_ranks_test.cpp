@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/scope.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/torch.h"
@@ -208,4 +209,23 @@ TEST_CASE("a rank that has returned stays until the others have, so that it brea
 TEST_CASE("fewer than one process is an error") {
   CHECK(failure_of(0, sleep_for_ever) == "num_processes is 0; it has to be at least 1");
   CHECK(failure_of(-3, sleep_for_ever) == "num_processes is -3; it has to be at least 1");
+}
+
+TEST_CASE("a rank that lost a peer is not blamed for it, although the peer takes longer to end") {
+  auto body = [](int rank) -> std::string {
+    if (rank == 0) {
+      note_lost_peer("rank 1 has left the group");
+      fail("rank 1 has left the group");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    _exit(7);
+  };
+  CHECK(tests::failure_of([&] { ranks::fork_ranks(2, body); }) ==
+        "rank 1 of 2 failed: ended with exit code 7 before its function returned");
+  CHECK_FALSE(has_lost_peer());  // here
+}
+
+TEST_CASE("more ranks than the machine can hold are refused with the limit") {
+  auto text = tests::failure_of([] { ranks::fork_ranks(2'000'000'000, [](int) { return std::string(); }); });
+  CHECK_MESSAGE(text.find("num_processes is 2000000000, but there is room for ") == 0, text);
 }
