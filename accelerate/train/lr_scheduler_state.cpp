@@ -1,7 +1,11 @@
 #include "accelerate/train/lr_scheduler_state.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <typeinfo>
+
+#include <torch/optim/schedulers/step_lr.h>
 
 #include "accelerate/base/scope.h"
 
@@ -23,7 +27,7 @@ TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& scheduler) {
   const int64_t step_count = scheduler.*Protected::step_count();
   const auto last_lr = learning_rates(scheduler);
   return TorchValue::dict({{"last_epoch", step_count - 1},
-                           {"_step_count", step_count},
+                           {"_step_count", std::max<int64_t>(step_count, 1)},
                            {"_is_initial", false},
                            {"_get_lr_called_within_step", false},
                            {"_last_lr", TorchValue::list({last_lr.begin(), last_lr.end()})}});
@@ -33,6 +37,10 @@ void load_lr_scheduler_state(torch::optim::LRScheduler& scheduler, const TorchVa
   const int64_t last_epoch = state.at("last_epoch").integer();
   if (last_epoch < -1) fail("the state of the scheduler: 'last_epoch' is ", last_epoch, "; -1 is the least it can be");
   scheduler.*Protected::step_count() = static_cast<unsigned>(last_epoch + 1);
+}
+
+void start_as_python(torch::optim::LRScheduler& scheduler) {
+  if (typeid(scheduler) == typeid(torch::optim::StepLR) && scheduler.*Protected::step_count() == 0) scheduler.step();
 }
 
 std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler) {

@@ -17,6 +17,10 @@ tensors::TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& sch
 /// Goes on from `state`. Throws Error, and changes nothing, when it is not the state of such a scheduler.
 void load_lr_scheduler_state(torch::optim::LRScheduler& scheduler, const tensors::TorchValue& state);
 
+/// Lets a torch::optim::StepLR that has not been stepped take the step that Python's takes in its constructor. Without
+/// it libtorch's decays one step later. Leaves other classes alone, which may count otherwise.
+void start_as_python(torch::optim::LRScheduler& scheduler);
+
 /// The current learning rate of each group of parameters of its optimizer.
 std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler);
 

@@ -87,4 +87,44 @@ void SgdRule::update(torch::optim::Optimizer& optimizer, const at::Tensor& param
   parameter.add_(gradient, -options.lr());
 }
 
+void RmspropRule::update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options) {
+  auto gradient = parameter.grad();
+  if (gradient.is_sparse()) {
+    fail("RMSprop: the gradient of a parameter of shape ", parameter.sizes(),
+         " is sparse; use SGD or Adagrad for it, or create the embedding without sparse(true)");
+  }
+  auto zeros = [&] { return at::zeros_like(parameter, at::MemoryFormat::Preserve); };
+  auto* state = find_state<State>(optimizer, parameter);
+  if (!state) {
+    state = &add_state(optimizer, parameter, std::make_unique<State>());
+    state->step(0);
+    state->square_avg(zeros());
+  }
+  if (options.momentum() > 0 && !state->momentum_buffer().defined()) state->momentum_buffer(zeros());
+  if (options.centered() && !state->grad_avg().defined()) state->grad_avg(zeros());
+  state->step(state->step() + 1);
+
+  if (options.weight_decay() != 0) gradient = gradient.add(parameter, options.weight_decay());
+  gradient = real_view(gradient);
+  const auto square_avg = real_view(state->square_avg());
+  square_avg.mul_(options.alpha()).addcmul_(gradient, gradient, 1 - options.alpha());
+  at::Tensor avg;
+  if (options.centered()) {
+    // libtorch's own class has mul_ and add_ in place of lerp_, which rounds once less.
+    const auto grad_avg = real_view(state->grad_avg());
+    grad_avg.lerp_(gradient, 1 - options.alpha());
+    avg = square_avg.addcmul(grad_avg, grad_avg, -1).sqrt_();
+  } else {
+    avg = square_avg.sqrt();
+  }
+  avg.add_(options.eps());
+  if (options.momentum() > 0) {
+    const auto buffer = real_view(state->momentum_buffer());
+    buffer.mul_(options.momentum()).addcdiv_(gradient, avg);
+    real_view(parameter).add_(buffer, -options.lr());
+  } else {
+    real_view(parameter).addcdiv_(gradient, avg, -options.lr());
+  }
+}
+
 }  // namespace accelerate::train

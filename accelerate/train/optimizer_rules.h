@@ -1,11 +1,13 @@
 #pragma once
 
-// How Adam, AdamW and SGD change one parameter: Python's default sequence of operations, so that the bits are Python's
-// too (libtorch's own classes round differently). State lives in torch's ParamState objects, where torch saves it.
+// How Adam, AdamW, SGD and RMSprop change one parameter: Python's default sequence of operations, so that the bits are
+// Python's too (libtorch's own classes round differently). State lives in torch's ParamState objects, where torch saves
+// it.
 
 #include <ATen/core/Tensor.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/adamw.h>
+#include <torch/optim/rmsprop.h>
 #include <torch/optim/sgd.h>
 
 namespace accelerate::train {
@@ -48,6 +50,14 @@ struct SgdRule {
   using State = torch::optim::SGDParamState;
 
   /// One step of a parameter that has a gradient, dense or sparse.
+  static void update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
+};
+
+struct RmspropRule {
+  using Options = torch::optim::RMSpropOptions;
+  using State = torch::optim::RMSpropParamState;
+
+  /// One step of a parameter that has a gradient. Throws Error for a sparse one.
   static void update(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options);
 };
 

@@ -57,6 +57,7 @@ std::unique_ptr<StepStrategy> choose_step_strategy(const torch::optim::Optimizer
   if (type == typeid(torch::optim::SGD)) {
     return fused ? make_fused_sgd_step() : std::make_unique<LoopStep<SgdRule>>();
   }
+  if (type == typeid(torch::optim::RMSprop)) return std::make_unique<LoopStep<RmspropRule>>();
   return std::make_unique<OwnStep>();
 }
 

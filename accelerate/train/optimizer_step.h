@@ -34,8 +34,8 @@ class StepStrategy {
 };
 
 /// The strategy for torch's Adam, AdamW and SGD: one fused kernel for all parameters, equal to Python's `fused=True` to
-/// the bit; or, with `fused` off, the operations of optimizer_rules.h, equal to Python's default. Any other optimizer,
-/// classes derived from these included, takes its own step.
+/// the bit; or, with `fused` off, the operations of optimizer_rules.h, equal to Python's default. RMSprop, which has no
+/// fused kernel, takes the latter. Any other optimizer, classes derived from these included, takes its own step.
 std::unique_ptr<StepStrategy> choose_step_strategy(const torch::optim::Optimizer& optimizer, bool fused);
 
 }  // namespace accelerate::train

@@ -14,18 +14,18 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/gradient_state.h"
-#include "accelerate/train/lambda_lr.h"
 #include "accelerate/train/lr_scheduler_state.h"
+#include "accelerate/train/lr_schedulers.h"
 #include "accelerate/train/optimizer.h"
 #include "accelerate/train/plateau_state.h"
 
 namespace accelerate::train {
 
-/// Anything that can be stepped: torch::optim::LRScheduler and its children, torch's ReduceLROnPlateauScheduler (by a
-/// metric), or a class of your own. Where it has `total_steps()` and `step_count()`, which starts at 1 as Python's, it
-/// is not stepped beyond them; where it has `get_last_lr()`, the handle's returns that; where it has `optimizer()`, it
-/// follows the steps of that one. To be part of a checkpoint, a class of your own has `state_dict()`, which gives a
-/// TorchValue, and `load_state_dict(state)`.
+/// Anything that can be stepped: those of lr_schedulers.h, torch::optim::LRScheduler and its children, torch's
+/// ReduceLROnPlateauScheduler (by a metric), or a class of your own. Where it has `total_steps()` and `step_count()`,
+/// which starts at 1 as Python's, it is not stepped beyond them; where it has `get_last_lr()`, the handle's returns
+/// that; where it has `optimizer()`, it follows the steps of that one. To be part of a checkpoint, a class of your own
+/// has `state_dict()`, which gives a TorchValue, and `load_state_dict(state)`.
 template <class S>
 concept SchedulerLike = requires(S& scheduler) { scheduler.step(); } || requires(S& scheduler) { scheduler.step(0.0); };
 
@@ -47,7 +47,8 @@ class Scheduler {
  public:
   /// Borrows `scheduler` given as an lvalue, owns an rvalue; of a smart pointer it takes what that points to. It
   /// follows the steps of its own optimizer, if that is or later comes among `optimizers`; of all of them where it does
-  /// not tell which is its own.
+  /// not tell which is its own. A torch::optim::StepLR that has not been stepped takes the step here that Python's
+  /// takes in its constructor, so that it decays in the same steps.
   template <class S>
   Scheduler(S&& scheduler, std::shared_ptr<const std::vector<Optimizer>> optimizers,
             std::shared_ptr<GradientState> gradient_state, SchedulerOptions options = {})
@@ -111,7 +112,9 @@ class Scheduler {
 template <class S>
 class Scheduler::TargetOf final : public Target {
  public:
-  explicit TargetOf(std::shared_ptr<S> scheduler) : scheduler_(std::move(scheduler)) {}
+  explicit TargetOf(std::shared_ptr<S> scheduler) : scheduler_(std::move(scheduler)) {
+    if constexpr (std::derived_from<S, torch::optim::LRScheduler>) start_as_python(*scheduler_);
+  }
 
   const void* object() const override { return scheduler_.get(); }
 
@@ -155,7 +158,7 @@ class Scheduler::TargetOf final : public Target {
     if constexpr (requires { tensors::TorchValue(scheduler_->state_dict()); }) {
       return scheduler_->state_dict();
     } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
-      if (auto* lambda_lr = dynamic_cast<const LambdaLR*>(scheduler_.get())) return lambda_lr->state_dict();
+      if (auto* ours = dynamic_cast<const lr_scheduler::LRScheduler*>(scheduler_.get())) return ours->state_dict();
       return lr_scheduler_state_dict(*scheduler_);
     } else if constexpr (std::derived_from<S, torch::optim::ReduceLROnPlateauScheduler>) {
       return plateau_state_dict(*scheduler_);
@@ -168,7 +171,7 @@ class Scheduler::TargetOf final : public Target {
     if constexpr (requires { scheduler_->load_state_dict(state); }) {
       scheduler_->load_state_dict(state);
     } else if constexpr (std::derived_from<S, torch::optim::LRScheduler>) {
-      if (auto* lambda_lr = dynamic_cast<LambdaLR*>(scheduler_.get())) return lambda_lr->load_state_dict(state);
+      if (auto* ours = dynamic_cast<lr_scheduler::LRScheduler*>(scheduler_.get())) return ours->load_state_dict(state);
       load_lr_scheduler_state(*scheduler_, state);
     } else if constexpr (std::derived_from<S, torch::optim::ReduceLROnPlateauScheduler>) {
       load_plateau_state(*scheduler_, state);
@@ -181,7 +184,7 @@ class Scheduler::TargetOf final : public Target {
   [[noreturn]] static void fail_without_state() {
     fail(
         "this scheduler cannot be part of a checkpoint: it has no state_dict() and load_state_dict(). Give it both, or "
-        "use accelerate::LambdaLR, one of torch::optim or transformers::get_scheduler");
+        "use one of accelerate::lr_scheduler, of torch::optim or transformers::get_scheduler");
   }
 
   std::shared_ptr<S> scheduler_;

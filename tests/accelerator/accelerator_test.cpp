@@ -69,7 +69,6 @@ TEST_CASE("prepare returns handles in the order of its arguments, whatever that 
   accelerator.backward(model(torch::randn({2, 4})).sum());
   optimizer.step();
   scheduler.step();
-  scheduler.step();
   CHECK(optimizer.learning_rate() == doctest::Approx(0.05));
   optimizer.zero_grad();
   CHECK_FALSE(net->first->weight.grad().defined());
@@ -111,10 +110,8 @@ TEST_CASE("loaders and schedulers prepared twice are one, and a pointer to a sch
   CHECK_FALSE(owned == scheduler);
   std::unique_ptr<torch::optim::LRScheduler> base = std::make_unique<torch::optim::StepLR>(*unique, 1, 0.25);
   auto of_base = accelerator.prepare(std::move(base));
-  for (int step = 0; step < 2; ++step) {
-    owned.step();
-    of_base.step();
-  }
+  owned.step();
+  of_base.step();
   CHECK(owned.get_last_lr() == std::vector<double>{0.5});
   CHECK(of_base.get_last_lr() == std::vector<double>{0.25});
   CHECK(accelerator.schedulers().size() == 3);

@@ -30,6 +30,23 @@ torch::optim::SGDOptions sgd_options(const json& given) {
       .nesterov(given.value("nesterov", false));
 }
 
+torch::optim::RMSpropOptions rmsprop_options(const json& given) {
+  return torch::optim::RMSpropOptions(given.value("lr", 0.01))
+      .alpha(given.value("alpha", 0.99))
+      .eps(given.value("eps", 1e-8))
+      .momentum(given.value("momentum", 0.0))
+      .centered(given.value("centered", false))
+      .weight_decay(given.value("weight_decay", 0.0));
+}
+
+torch::optim::AdagradOptions adagrad_options(const json& given) {
+  return torch::optim::AdagradOptions(given.value("lr", 0.01))
+      .lr_decay(given.value("lr_decay", 0.0))
+      .eps(given.value("eps", 1e-10))
+      .weight_decay(given.value("weight_decay", 0.0))
+      .initial_accumulator_value(given.value("initial_accumulator_value", 0.0));
+}
+
 std::unique_ptr<torch::optim::Optimizer> make_optimizer(const json& expected, std::vector<torch::Tensor> parameters) {
   const auto& name = expected.at("optimizer");
   const auto& options = expected.at("options");
@@ -39,6 +56,9 @@ std::unique_ptr<torch::optim::Optimizer> make_optimizer(const json& expected, st
   if (name == "Adam") {
     return std::make_unique<torch::optim::Adam>(parameters, adam_options<torch::optim::AdamOptions>(options));
   }
+  if (name == "RMSprop") return std::make_unique<torch::optim::RMSprop>(parameters, rmsprop_options(options));
+  if (name == "Adagrad") return std::make_unique<torch::optim::Adagrad>(parameters, adagrad_options(options));
+  REQUIRE(name == "SGD");
   return std::make_unique<torch::optim::SGD>(parameters, sgd_options(options));
 }
 
@@ -65,12 +85,18 @@ std::map<std::string, torch::Tensor> adam_tensors(const State& state) {
 std::map<std::string, torch::Tensor> state_tensors(const torch::optim::OptimizerParamState& state) {
   if (auto* adamw = dynamic_cast<const torch::optim::AdamWParamState*>(&state)) return adam_tensors(*adamw);
   if (auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(&state)) return adam_tensors(*adam);
+  if (auto* adagrad = dynamic_cast<const torch::optim::AdagradParamState*>(&state)) return {{"sum", adagrad->sum()}};
+  if (auto* rmsprop = dynamic_cast<const torch::optim::RMSpropParamState*>(&state)) {
+    return {{"square_avg", rmsprop->square_avg()},
+            {"momentum_buffer", rmsprop->momentum_buffer()},
+            {"grad_avg", rmsprop->grad_avg()}};
+  }
   return {{"momentum_buffer", dynamic_cast<const torch::optim::SGDParamState&>(state).momentum_buffer()}};
 }
 
 }  // namespace
 
-TEST_CASE("prepared AdamW, Adam and SGD equal Python's to the bit, fused and not") {
+TEST_CASE("prepared optimizers equal Python's to the bit, fused and not") {
   int compared = 0;
   for (const auto& expected : recorded_section("optimizers", "optimizers")) {
     CAPTURE(expected.at("optimizer").dump());
@@ -90,7 +116,7 @@ TEST_CASE("prepared AdamW, Adam and SGD equal Python's to the bit, fused and not
     }
     ++compared;
   }
-  CHECK(compared == 24);
+  CHECK(compared == 31);
 }
 
 TEST_CASE("prepared optimizers agree with libtorch's own up to rounding") {

@@ -1,0 +1,200 @@
+#pragma once
+
+// The schedules of Python's torch.optim.lr_scheduler, step by step and to the bit. Of these libtorch has StepLR alone,
+// whose own counting starts one step later.
+//
+//   namespace lr_scheduler = accelerate::lr_scheduler;
+//   lr_scheduler::CosineAnnealingLR schedule(adamw, {.T_max = 1000});
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
+
+namespace accelerate::lr_scheduler {
+
+using train::LambdaLR;
+
+struct StepLROptions {
+  int64_t step_size = 0;  // has to be given
+  double gamma = 0.1;
+};
+
+/// Multiplies the rates by `gamma` every `step_size` steps.
+class StepLR final : public LRScheduler {
+ public:
+  StepLR(torch::optim::Optimizer& optimizer, const StepLROptions& options);
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override { return base_lrs(); }
+  std::vector<Field> fields() override { return {{"step_size", &options_.step_size, 1}, {"gamma", &options_.gamma}}; }
+
+  StepLROptions options_;
+};
+
+struct MultiStepLROptions {
+  std::vector<int64_t> milestones = {};  // one that is named twice counts twice
+  double gamma = 0.1;
+};
+
+/// Multiplies the rates by `gamma` at each of the milestones.
+class MultiStepLR final : public LRScheduler {
+ public:
+  MultiStepLR(torch::optim::Optimizer& optimizer, const MultiStepLROptions& options);
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override;
+  std::vector<Field> fields() override { return {{"milestones", &milestones_}, {"gamma", &gamma_}}; }
+
+  std::map<int64_t, int64_t> milestones_;  // how often each is named
+  double gamma_;
+};
+
+struct ConstantLROptions {
+  double factor = 1.0 / 3;
+  int64_t total_iters = 5;
+};
+
+/// Multiplies the rates by `factor` until step `total_iters`.
+class ConstantLR final : public LRScheduler {
+ public:
+  ConstantLR(torch::optim::Optimizer& optimizer, const ConstantLROptions& options = {});
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override;
+  std::vector<Field> fields() override {
+    return {{"factor", &options_.factor}, {"total_iters", &options_.total_iters}};
+  }
+
+  ConstantLROptions options_;
+};
+
+struct LinearLROptions {
+  double start_factor = 1.0 / 3;
+  double end_factor = 1.0;
+  int64_t total_iters = 5;
+};
+
+/// Multiplies the rates by a factor that goes from `start_factor` to `end_factor` in `total_iters` steps.
+class LinearLR final : public LRScheduler {
+ public:
+  LinearLR(torch::optim::Optimizer& optimizer, const LinearLROptions& options = {});
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override { return scaled_base(options_.start_factor); }
+  std::vector<Field> fields() override {
+    return {{"start_factor", &options_.start_factor},
+            {"end_factor", &options_.end_factor},
+            {"total_iters", &options_.total_iters}};
+  }
+
+  LinearLROptions options_;
+};
+
+struct ExponentialLROptions {
+  double gamma = 0;  // has to be given
+};
+
+/// Multiplies the rates by `gamma` in every step.
+class ExponentialLR final : public LRScheduler {
+ public:
+  ExponentialLR(torch::optim::Optimizer& optimizer, const ExponentialLROptions& options);
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override { return base_lrs(); }
+  std::vector<Field> fields() override { return {{"gamma", &options_.gamma}}; }
+
+  ExponentialLROptions options_;
+};
+
+struct PolynomialLROptions {
+  int64_t total_iters = 5;
+  double power = 1.0;
+};
+
+/// Lets the rates fall to 0 in `total_iters` steps, along a polynomial.
+class PolynomialLR final : public LRScheduler {
+ public:
+  PolynomialLR(torch::optim::Optimizer& optimizer, const PolynomialLROptions& options = {});
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override { return base_lrs(); }
+  std::vector<Field> fields() override { return {{"total_iters", &options_.total_iters}, {"power", &options_.power}}; }
+
+  PolynomialLROptions options_;
+};
+
+struct CosineAnnealingLROptions {
+  int64_t T_max = 0;  // steps of half a period; has to be given
+  double eta_min = 0;
+};
+
+/// Lets the rates follow a cosine between their initial values and `eta_min`.
+class CosineAnnealingLR final : public LRScheduler {
+ public:
+  CosineAnnealingLR(torch::optim::Optimizer& optimizer, const CosineAnnealingLROptions& options);
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<double> lrs_at_start() override;
+  std::vector<Field> fields() override { return {{"T_max", &options_.T_max, 1}, {"eta_min", &options_.eta_min}}; }
+
+  CosineAnnealingLROptions options_;
+};
+
+struct CosineAnnealingWarmRestartsOptions {
+  int64_t T_0 = 0;  // steps until the first restart; has to be given
+  int64_t T_mult = 1;
+  double eta_min = 0;
+};
+
+/// Lets the rates fall along a cosine to `eta_min` and start again, each time `T_mult` times as slowly.
+class CosineAnnealingWarmRestarts final : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(torch::optim::Optimizer& optimizer, const CosineAnnealingWarmRestartsOptions& options);
+
+ private:
+  std::vector<double> get_lrs() override;
+  std::vector<Field> fields() override {
+    return {{"T_0", &options_.T_0, 1},
+            {"T_i", &T_i_, 1},
+            {"T_mult", &options_.T_mult, 1},
+            {"eta_min", &options_.eta_min},
+            {"T_cur", &T_cur_}};
+  }
+
+  CosineAnnealingWarmRestartsOptions options_;
+  int64_t T_i_;        // steps of this period
+  int64_t T_cur_ = 0;  // taken in it
+};
+
+/// Follows one scheduler after the other: the next from each milestone on. A warm-up and what comes after it:
+///
+///   SequentialLR(adamw, {std::make_shared<LinearLR>(adamw, LinearLROptions{.total_iters = 100}),
+///                        std::make_shared<CosineAnnealingLR>(adamw, CosineAnnealingLROptions{.T_max = 900})}, {100});
+class SequentialLR final : public LRScheduler {
+ public:
+  /// Throws Error when a scheduler belongs to another optimizer, or when there is not one milestone between each two.
+  SequentialLR(torch::optim::Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+               std::vector<int64_t> milestones);
+
+  tensors::TorchValue state_dict() const override;
+  void load_state_dict(const tensors::TorchValue& state) override;
+
+ private:
+  std::vector<double> get_lrs() override;
+
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+  std::vector<int64_t> milestones_;
+};
+
+}  // namespace accelerate::lr_scheduler
