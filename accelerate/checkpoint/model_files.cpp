@@ -1,5 +1,7 @@
 #include "accelerate/checkpoint/model_files.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "accelerate/base/atomic_file.h"
@@ -21,6 +23,25 @@ tensors::TensorList all_of(const train::StateDict& weights) {
   tensors::TensorList list;
   for (const auto& item : weights) list.emplace_back(item.key(), item.value());
   return list;
+}
+
+/// The prefixes that DistributedDataParallel and torch.compile give to the names of what they wrap.
+constexpr std::string_view kWrapperPrefixes[] = {"module.", "_orig_mod."};
+
+/// Takes the prefix of a wrapper from the names, where all stored names have it and none of the model's.
+void remove_wrapper_prefixes(tensors::StoredTensors& stored, const train::StateDict& model) {
+  for (bool changed = true; changed && !stored.empty();) {
+    changed = false;
+    for (auto prefix : kWrapperPrefixes) {
+      const bool all_have_it =
+          std::all_of(stored.begin(), stored.end(), [&](const auto& item) { return item.first.starts_with(prefix); });
+      const bool model_has_it =
+          std::any_of(model.begin(), model.end(), [&](const auto& item) { return item.key().starts_with(prefix); });
+      if (!all_have_it || model_has_it) continue;
+      for (auto& [name, tensor] : stored) name.erase(0, prefix.size());
+      changed = true;
+    }
+  }
 }
 
 }  // namespace
@@ -47,8 +68,10 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
 
 IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::path& checkpoint,
                                   const LoadCheckpointOptions& options) {
-  auto checked =
-      check_weights(train::state_dict_of(module), tensors::open_weights(checkpoint), checkpoint, options.strict);
+  const auto model = train::state_dict_of(module);
+  auto stored = tensors::open_weights(checkpoint);
+  remove_wrapper_prefixes(stored, model);
+  auto checked = check_weights(model, stored, checkpoint, options.strict);
   if (const auto& names = checked.keys.unexpected_keys; !names.empty()) {
     get_logger("accelerate.checkpoint")
         .warning(checkpoint.string() + ": these weights are not part of the model and are left out: " + listed(names));

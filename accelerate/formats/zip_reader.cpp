@@ -137,7 +137,9 @@ Listed take_listed(const Extent& file, std::string_view& directory) {
                 .entry = {.begin = 0, .bytes = header.bytes, .crc32 = header.crc32}};
   constexpr uint16_t kEncrypted = 1;
   if (header.method != 0 || header.flags & kEncrypted || header.compressed_bytes != header.bytes) {
-    file.refuse_kind("its entries are compressed or encrypted; torch.save stores them as they are");
+    file.refuse_kind(
+        "its entries are compressed or encrypted; torch.save stores them as they are. torch::load reads "
+        "what torch.jit.save and libtorch's torch::save write");
   }
   read_zip64(file, header, directory.substr(header.name_bytes, header.extra_bytes), listed);
   directory.remove_prefix(rest_bytes);

@@ -39,6 +39,10 @@ TorchContents read_archive(const File& file, bool verify) {
       [&](uint64_t position, char* destination, size_t bytes) { file.read_at(position, destination, bytes); },
       file.bytes(), source);
   auto folder = folder_of(archive, source);
+  if (archive.entries().contains(folder + "/constants.pkl")) {
+    fail(source, ": is an archive of TorchScript, which torch.jit.save and libtorch's torch::save write; read it with ",
+         "torch::load, or save the weights with torch.save(model.state_dict(), ...) in Python");
+  }
   if (auto order = folder + "/byteorder"; archive.entries().contains(order) && archive.read(order) != "little") {
     fail(source, ": was written on a machine with another byte order; load and save it in Python on this one first");
   }

@@ -1,9 +1,11 @@
 #include "accelerate/tensors/weight_files.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/file.h"
 #include "accelerate/formats/shard_index.h"
 #include "accelerate/tensors/safetensors.h"
 
@@ -15,20 +17,55 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndex = ".index.json";
 
-StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& options) {
-  using formats::ValueKind;
-  const auto value = open_torch_file(path, options);
-  if (value.kind() != ValueKind::Dict && value.kind() != ValueKind::OrderedDict) {
+using formats::ValueKind;
+
+bool is_dict(const StoredValue& value) {
+  return value.kind() == ValueKind::Dict || value.kind() == ValueKind::OrderedDict;
+}
+
+/// An entry of a dict that cannot be the weight of a model, or null.
+const StoredValue::Entries::value_type* first_other(const StoredValue& dict) {
+  for (const auto& entry : dict.entries()) {
+    if (entry.first.kind() != ValueKind::Text || entry.second.kind() != ValueKind::Tensor) return &entry;
+  }
+  return nullptr;
+}
+
+/// The dict of weights in what programs save of a training: the value itself, or what it has under a usual key.
+const StoredValue& weights_in(const StoredValue& value, const fs::path& path) {
+  if (!is_dict(value)) {
     fail(path.string(), ": holds a ", python_name_of(value.kind()), ", not the weights of a model by their names");
   }
-  StoredTensors tensors;
-  for (const auto& [key, entry] : value.entries()) {
-    if (key.kind() != ValueKind::Text || entry.kind() != ValueKind::Tensor) {
-      fail(path.string(), ": is not the weights of a model: a ", python_name_of(entry.kind()), " is among its values");
-    }
-    tensors.emplace_back(key.text(), entry.tensor());
+  const auto* other = first_other(value);
+  if (!other) return value;
+  for (const char* key : {"state_dict", "model_state_dict", "model"}) {
+    if (const auto* nested = value.find(key); nested && is_dict(*nested)) return weights_in(*nested, path);
   }
+  fail(path.string(), ": is not the weights of a model: a ", python_name_of(other->second.kind()),
+       " is among its values, and there is no dict of weights under 'state_dict', 'model_state_dict' or 'model'");
+}
+
+StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& options) {
+  const auto value = open_torch_file(path, options);
+  StoredTensors tensors;
+  for (const auto& [key, entry] : weights_in(value, path).entries()) tensors.emplace_back(key.text(), entry.tensor());
   return tensors;
+}
+
+/// Whether torch.save wrote a file. Its first bytes say so, whatever the file is called: those of a zip archive, of a
+/// pickle, or the length of a safetensors header and its brace. Damaged ones go by their name, which the message about
+/// them is then right for.
+bool is_torch_file(const fs::path& path) {
+  const auto file = File::open(path);
+  std::string start(std::min<uint64_t>(file.bytes(), 9), '\0');
+  file.read_at(0, start.data(), start.size());
+  if (start.starts_with("PK")) return true;
+  if (start.size() == 9 && start[8] == '{') return false;
+  if (start.starts_with('\x80')) return true;
+  for (const char* extension : {".bin", ".pt", ".pth", ".ckpt"}) {
+    if (path.extension() == extension) return true;
+  }
+  return false;
 }
 
 /// The file in a directory that has the weights, or says where they are.
@@ -43,7 +80,7 @@ fs::path file_in(const fs::path& directory) {
 }
 
 StoredTensors open_file(const fs::path& path, const OpenTorchFileOptions& options) {
-  return path.extension() == ".bin" ? open_state_dict(path, options) : open_safetensors(path);
+  return is_torch_file(path) ? open_state_dict(path, options) : open_safetensors(path);
 }
 
 /// The tensors of one file of an index, compared with what that says of it.
