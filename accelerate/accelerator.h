@@ -258,8 +258,8 @@ class Accelerator : public comm::PartialState {
 
   /// Whether load_state() with this argument has something to load, on all machines: in a run's first start it has not.
   /// Unlike the existence of a directory this is the same on every rank, and right after a crash in the first save. A
-  /// damaged `input_dir` counts: load_state() says what is wrong with it. Without one, a checkpoint that another release
-  /// has saved in its own form is an Error. Collective.
+  /// damaged `input_dir` counts: load_state() says what is wrong with it. Without one, a checkpoint that another
+  /// release has saved in its own form is an Error. Collective.
   bool has_checkpoint(const std::filesystem::path& input_dir = {});
 
   /// Makes objects part of checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const
@@ -424,6 +424,12 @@ auto Accelerator::first_pass(Object&& object) {
     return register_optimizer(*object);
   } else if constexpr (requires { prepare_data_loader(object); }) {
     return prepare_data_loader(object);
+  } else if constexpr (data::is_torch_loader<T>) {
+    static_assert(
+        !data::is_torch_loader<T>,
+        "prepare() cannot share a torch::data loader among ranks, or resume it. Give its data set to a loader "
+        "of ours, and prepare that: accelerate::DataLoader loader(dataset, {.batch_size = 32, .shuffle = true});");
+    return std::move(object);
   } else {
     static_assert(
         train::SchedulerLike<T> || train::SchedulerPointer<T>,

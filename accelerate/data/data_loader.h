@@ -8,97 +8,114 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "accelerate/data/batch_iterator.h"
-#include "accelerate/data/collate.h"
+#include "accelerate/data/loader_batch.h"
 #include "accelerate/data/loader_core.h"
 #include "accelerate/data/pin_memory.h"
 
 namespace accelerate::data {
 
+/// A sampler as an option: a pointer to one, or the sampler itself.
+template <class Kind>
+class SamplerOption {
+ public:
+  SamplerOption(std::nullptr_t = nullptr) {}
+  template <std::derived_from<Kind> S>
+  SamplerOption(std::shared_ptr<S> sampler) : sampler_(std::move(sampler)) {}
+  template <std::derived_from<Kind> S>
+  SamplerOption(std::unique_ptr<S> sampler) : sampler_(std::move(sampler)) {}
+  template <std::derived_from<Kind> S>
+  SamplerOption(S sampler) : sampler_(std::make_shared<S>(std::move(sampler))) {}
+
+  const std::shared_ptr<Kind>& get() const { return sampler_; }
+
+ private:
+  std::shared_ptr<Kind> sampler_;
+};
+
 /// `CollateInput` is what the data set gives: a vector of samples, or a batch already.
 template <class CollateInput, class BatchT>
 struct DataLoaderOptions {
   int64_t batch_size = 1;
-  bool shuffle = false;                                   // a new random order in each epoch
-  std::function<BatchT(CollateInput)> collate = nullptr;  // samples to a batch; default_collate if not given
-  int num_workers = 0;                                    // threads that make batches; none: the loop does it itself
-  bool drop_last = false;                                 // leave out an incomplete last batch
-  int64_t prefetch_factor = 2;                            // batches that each worker is ahead
-  std::shared_ptr<Sampler> sampler = nullptr;             // the order, instead of shuffle
-  std::shared_ptr<BatchSamplerBase> batch_sampler = nullptr;     // the batches, instead of all of these
-  at::Generator generator = {};                                  // for the shuffle; libtorch's global one if not given
-  bool pin_memory = false;                                       // batches in page-locked memory, if there is a GPU
+  bool shuffle = false;                                     // a new random order in each epoch
+  CollateFunction<CollateInput, BatchT> collate = nullptr;  // samples to a batch; default_collate if not given
+  int num_workers = 0;                                      // threads that make batches; none: the loop does it itself
+  bool drop_last = false;                                   // leave out an incomplete last batch
+  int64_t prefetch_factor = 2;                              // batches that each worker is ahead
+  SamplerOption<Sampler> sampler = nullptr;                 // the order, instead of shuffle
+  SamplerOption<BatchSamplerBase> batch_sampler = nullptr;  // the batches, instead of all of these
+  at::Generator generator = {};                             // for the shuffle; libtorch's global one if not given
+  bool pin_memory = false;                                  // batches in page-locked memory, if there is a GPU
   std::chrono::milliseconds timeout = std::chrono::minutes(10);  // for a worker to make one batch
 };
 
-/// Stands for the batch of samples that have no default collation.
-struct NoDefaultBatch {};
-
 namespace detail {
 
-/// The batch that a data set gives when the user has no collate function: what it gives itself, if that is a batch.
-template <class CollateInput>
-struct uncollated {
-  using type = CollateInput;
-};
-template <class Sample>
-struct uncollated<std::vector<Sample>> {
-  using type = NoDefaultBatch;
-};
-template <Collatable Sample>
-struct uncollated<std::vector<Sample>> {
-  using type = default_batch_t<Sample>;
-};
+template <class T>
+constexpr bool is_loader_options = false;
+template <class CollateInput, class BatchT>
+constexpr bool is_loader_options<DataLoaderOptions<CollateInput, BatchT>> = true;
 
 }  // namespace detail
 
-template <Dataset D>
-using dataset_batch_t = typename detail::uncollated<collate_input_t<D>>::type;
-
-/// Walks over a data set in batches, any number of times. Takes the data set by value, and keeps it. Copies share it.
-/// With several workers `get` is called by several threads at a time, each of which computes with one thread.
+/// Walks over a data set in batches, any number of times. Takes the data set by value, or shares what a smart pointer
+/// points to, and keeps it. Copies share it. With several workers `get` is called by several threads at a time, each of
+/// which computes with one thread.
 template <class BatchT>
 class DataLoader {
-  static_assert(
-      !std::same_as<BatchT, NoDefaultBatch>,
-      "there is no default collation for samples of this type: write DataLoader(dataset, collate, options) with a "
-      "function that makes a batch of a std::vector of samples, or give their struct a tensor_fields function");
+  static_assert(!detail::is_not_a_dataset<BatchT>,
+                "DataLoader takes a data set: a type with `size()` and `get(index)`, or a stream with `reset()` and "
+                "`next()`, which gives a std::optional of a sample; all of them public. Of a torch::data loader, pass "
+                "the data set that it was made of");
+  static_assert(!detail::has_no_default<BatchT>,
+                "there is no default collation for samples of this type: write DataLoader(dataset, collate, {...}) "
+                "with a function that makes a batch of a std::vector of samples, or write beside their struct: "
+                "auto tensor_fields(Sample& s) { return std::tie(s.first_tensor, s.second_tensor); }");
+  static_assert(!detail::is_not_a_collate<BatchT>,
+                "the second argument of DataLoader is neither options in braces nor a function that can be called with "
+                "what this data set gives: let it take a std::vector of samples, by value or const reference");
+  static_assert(!std::is_void_v<BatchT>, "the collate function returns nothing: let it return the batch");
 
  public:
   using batch_type = BatchT;
 
-  template <Dataset D>
-  explicit DataLoader(D dataset, DataLoaderOptions<collate_input_t<D>, BatchT> options = {}) {
-    if constexpr (std::same_as<BatchT, dataset_batch_t<D>>) {
-      if (!options.collate) options.collate = default_collation<D>();
+  template <class Given>
+  explicit DataLoader(Given dataset, DataLoaderOptions<loader_input_t<Given>, BatchT> options = {}) {
+    if constexpr (!is_no_batch<BatchT> && !detail::is_not_a_dataset<loader_input_t<Given>>) {
+      using Input = loader_input_t<Given>;
+      if constexpr (std::same_as<BatchT, loader_batch_t<Given>>) {
+        if (!options.collate) options.collate = default_collation<Input>();
+      }
+      if (!options.collate) fail("DataLoader: this batch type needs a collate function");
+      if (options.pin_memory && can_pin_memory()) {
+        options.collate = [collate = std::move(options.collate)](Input samples) {
+          return tensors::map_tensors(collate(std::move(samples)), pinned);
+        };
+      }
+      reader_ = std::make_shared<DatasetReader<given_dataset_t<Given>, BatchT>>(share_dataset(std::move(dataset)),
+                                                                                std::move(options.collate));
+      core_ = std::make_shared<LoaderCore>(reader_, LoaderSettings{.batch_size = options.batch_size,
+                                                                   .shuffle = options.shuffle,
+                                                                   .num_workers = options.num_workers,
+                                                                   .drop_last = options.drop_last,
+                                                                   .prefetch_factor = options.prefetch_factor,
+                                                                   .sampler = options.sampler.get(),
+                                                                   .batch_sampler = options.batch_sampler.get(),
+                                                                   .generator = std::move(options.generator),
+                                                                   .timeout = options.timeout});
+    } else {
+      static_assert(is_no_batch<BatchT>, "DataLoader takes a data set: a type with `size()` and `get(index)`");
     }
-    if (!options.collate) fail("DataLoader: this batch type needs a collate function");
-    if (options.pin_memory && can_pin_memory()) {
-      options.collate = [collate = std::move(options.collate)](collate_input_t<D> samples) {
-        return tensors::map_tensors(collate(std::move(samples)), pinned);
-      };
-    }
-    reader_ = std::make_shared<DatasetReader<D, BatchT>>(std::move(dataset), std::move(options.collate));
-    core_ = std::make_shared<LoaderCore>(reader_, LoaderSettings{.batch_size = options.batch_size,
-                                                                 .shuffle = options.shuffle,
-                                                                 .num_workers = options.num_workers,
-                                                                 .drop_last = options.drop_last,
-                                                                 .prefetch_factor = options.prefetch_factor,
-                                                                 .sampler = std::move(options.sampler),
-                                                                 .batch_sampler = std::move(options.batch_sampler),
-                                                                 .generator = std::move(options.generator),
-                                                                 .timeout = options.timeout});
   }
 
   /// The same with a collate function whose result is not what default_collate would give.
-  template <Dataset D, std::invocable<collate_input_t<D>> Collate>
-  DataLoader(D dataset, Collate collate, DataLoaderOptions<collate_input_t<D>, BatchT> options = {})
+  template <class Given, class Collate>
+    requires(!detail::is_loader_options<Collate>)
+  DataLoader(Given dataset, Collate collate, DataLoaderOptions<loader_input_t<Given>, BatchT> options = {})
       : DataLoader(std::move(dataset), with_collate(std::move(options), std::move(collate))) {}
 
   BatchIterator<BatchT> begin() const { return BatchIterator<BatchT>(std::make_unique<PlainEpoch>(batches())); }
@@ -134,12 +151,12 @@ class DataLoader {
     std::optional<BatchT> batch_;
   };
 
-  template <class D>
-  static std::function<BatchT(collate_input_t<D>)> default_collation() {
-    if constexpr (std::same_as<collate_input_t<D>, BatchT>) {
+  template <class Input>
+  static CollateFunction<Input, BatchT> default_collation() {
+    if constexpr (std::same_as<Input, BatchT>) {
       return [](BatchT batch) { return batch; };
     } else {
-      return [](collate_input_t<D> samples) { return default_collate(std::move(samples)); };
+      return [](Input samples) { return default_collate(std::move(samples)); };
     }
   }
 
@@ -161,12 +178,14 @@ class DataLoader {
   std::shared_ptr<LoaderCore> core_;
 };
 
-template <Dataset D>
-DataLoader(D, DataLoaderOptions<collate_input_t<D>, dataset_batch_t<D>> = {}) -> DataLoader<dataset_batch_t<D>>;
+template <class Given>
+DataLoader(Given, DataLoaderOptions<loader_input_t<Given>, loader_batch_t<Given>> = {})
+    -> DataLoader<loader_batch_t<Given>>;
 
-template <Dataset D, std::invocable<collate_input_t<D>> Collate>
-DataLoader(D, Collate, DataLoaderOptions<collate_input_t<D>, std::invoke_result_t<Collate, collate_input_t<D>>> = {})
-    -> DataLoader<std::invoke_result_t<Collate, collate_input_t<D>>>;
+template <class Given, class Collate>
+  requires(!detail::is_loader_options<Collate>)
+DataLoader(Given, Collate, DataLoaderOptions<loader_input_t<Given>, collated_batch_t<Given, Collate>> = {})
+    -> DataLoader<collated_batch_t<Given, Collate>>;
 
 /// A loader like this one whose next walk begins after `num_batches` batches; the walks after that are whole. (Python's
 /// skips in every epoch, so that it has to be thrown away after one.)

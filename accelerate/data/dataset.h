@@ -1,8 +1,8 @@
 #pragma once
 
 // What counts as a data set. Map-style: a size() and samples by index, through get_batch(indices), get(i) or [i];
-// torch's data sets and std::vector are such. Iterable: begin() and end(), with size() and set_epoch() where it has
-// them; or a torch stream with get_batch(count).
+// torch's data sets and std::vector are such. Iterable: next() and reset(), or begin() and end(), with size() and
+// set_epoch() where it has them; or a torch stream with get_batch(count).
 
 #include <concepts>
 #include <memory>
@@ -25,13 +25,13 @@ concept GivesBatches = requires(D& dataset, const Indices& indices) { dataset.ge
 template <class D>
 concept GivesTorchBatches = requires(D& dataset, c10::ArrayRef<size_t> indices) { dataset.get_batch(indices); };
 template <class D>
+concept TakesSizes = requires(D& dataset, const std::vector<size_t>& indices) { dataset.get_batch(indices); };
+template <class D>
 concept GivesSamples = requires(D& dataset, size_t index) { dataset.get(index); };
 template <class D>
 concept HasSubscript = requires(D& dataset, size_t index) { dataset[index]; };
 template <class D>
 concept HasSize = requires(const D& dataset) { dataset.size(); };
-template <class D>
-concept GivesTorchStream = requires(D& dataset, size_t count) { dataset.get_batch(count); };
 
 template <class T>
 struct without_optional {
@@ -41,15 +41,31 @@ template <class T>
 struct without_optional<std::optional<T>> {
   using type = T;
 };
+template <class T>
+using without_optional_t = typename without_optional<std::remove_cvref_t<T>>::type;
+
+/// `reset()` begins an epoch; `next()` gives its samples, and then std::nullopt.
+template <class D>
+concept GivesNext = requires(D& dataset) {
+  dataset.reset();
+  { dataset.next().has_value() } -> std::convertible_to<bool>;
+  *dataset.next();
+};
+/// A torch stream of samples; one that is mapped to finished batches is none, for those cannot be divided.
+template <class D>
+concept GivesTorchStream =
+    requires(D& dataset, size_t count) { typename without_optional_t<decltype(dataset.get_batch(count))>::value_type; };
 
 }  // namespace detail
 
 template <class D>
-concept MapStyleDataset = detail::HasSize<D> && (detail::GivesBatches<D> || detail::GivesTorchBatches<D> ||
-                                                 detail::GivesSamples<D> || detail::HasSubscript<D>);
+concept MapStyleDataset =
+    detail::HasSize<D> && (detail::GivesBatches<D> || detail::GivesTorchBatches<D> || detail::TakesSizes<D> ||
+                           detail::GivesSamples<D> || detail::HasSubscript<D>);
 
 template <class D>
-concept IterableDataset = !MapStyleDataset<D> && (std::ranges::input_range<D> || detail::GivesTorchStream<D>);
+concept IterableDataset =
+    !MapStyleDataset<D> && (detail::GivesNext<D> || std::ranges::input_range<D> || detail::GivesTorchStream<D>);
 
 template <class D>
 concept Dataset = MapStyleDataset<D> || IterableDataset<D>;
@@ -61,6 +77,8 @@ auto read_samples(D& dataset, const Indices& indices) {
     return dataset.get_batch(indices);
   } else if constexpr (detail::GivesTorchBatches<D>) {
     return dataset.get_batch(c10::ArrayRef<size_t>(reinterpret_cast<const size_t*>(indices.data()), indices.size()));
+  } else if constexpr (detail::TakesSizes<D>) {
+    return dataset.get_batch(std::vector<size_t>(indices.begin(), indices.end()));
   } else {
     auto get = [&](int64_t index) -> decltype(auto) {
       if constexpr (detail::GivesSamples<D>) {
@@ -76,10 +94,48 @@ auto read_samples(D& dataset, const Indices& indices) {
   }
 }
 
+namespace detail {
+
+/// The next samples of a torch stream, as many as it likes to give at once. A ChunkDataset has a size of its own, and
+/// refuses any other.
+template <class D>
+auto next_samples(D& dataset) {
+  if constexpr (requires { dataset.get_batch(); }) {
+    return dataset.get_batch();
+  } else if constexpr (requires { dataset->get_batch(); }) {
+    return dataset->get_batch();
+  } else {
+    return dataset.get_batch(1);
+  }
+}
+
+/// The samples of a torch stream one by one.
+template <class D>
+auto stream_torch_samples(std::shared_ptr<D> dataset) {
+  using Samples = without_optional_t<decltype(next_samples(*dataset))>;
+  using Sample = typename Samples::value_type;
+  if constexpr (requires { dataset->reset(); }) dataset->reset();
+  return Stream<Sample>([dataset, samples = Samples(), next = size_t{0}]() mutable -> std::optional<Sample> {
+    if (next == samples.size()) {
+      std::optional<Samples> more = next_samples(*dataset);
+      if (!more || more->empty()) return std::nullopt;
+      samples = std::move(*more);
+      next = 0;
+    }
+    return std::move(samples[next++]);
+  });
+}
+
+}  // namespace detail
+
 /// One pass over the samples. The stream shares ownership of the data set.
 template <IterableDataset D>
 auto stream_samples(std::shared_ptr<D> dataset) {
-  if constexpr (std::ranges::input_range<D>) {
+  if constexpr (detail::GivesNext<D>) {
+    using Sample = std::remove_cvref_t<decltype(*dataset->next())>;
+    dataset->reset();
+    return Stream<Sample>([dataset]() -> std::optional<Sample> { return dataset->next(); });
+  } else if constexpr (std::ranges::input_range<D>) {
     using Sample = std::ranges::range_value_t<D>;
     using Iterator = std::ranges::iterator_t<D>;
     // In a shared_ptr, because iterators of input ranges may not be copied and a std::function must be.
@@ -91,14 +147,7 @@ auto stream_samples(std::shared_ptr<D> dataset) {
       return sample;
     });
   } else {
-    using Samples = typename detail::without_optional<decltype(dataset->get_batch(1))>::type;
-    using Sample = typename Samples::value_type;
-    if constexpr (requires { dataset->reset(); }) dataset->reset();
-    return Stream<Sample>([dataset]() -> std::optional<Sample> {
-      std::optional<Samples> samples = dataset->get_batch(1);
-      if (!samples || samples->empty()) return std::nullopt;
-      return std::move(samples->front());
-    });
+    return detail::stream_torch_samples(std::move(dataset));
   }
 }
 

@@ -38,30 +38,27 @@ PreparedCore::PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions op
   if (!loader_->is_iterable()) choose_sampler();
 }
 
+/// The loader's sampler, if it is of this kind.
+template <class Kind>
+std::shared_ptr<Kind> PreparedCore::sampler_of() const {
+  if (loader_->is_iterable()) return nullptr;
+  return std::dynamic_pointer_cast<Kind>(loader_->batch_sampler()->sampler());
+}
+
 void PreparedCore::choose_sampler() {
-  auto sampler = random_sampler();
-  if (!sampler) return;
   const auto& configuration = options_.configuration;
   if (configuration.use_seedable_sampler) {
+    auto sampler = sampler_of<RandomSampler>();
+    if (!sampler) return;
     uint64_t seed = configuration.data_seed.value_or(at::detail::getDefaultCPUGenerator().current_seed());
     std::vector<uint64_t> seeds = {seed};
     comm::broadcast_object_list(seeds, options_.group);
     loader_->batch_sampler()->set_sampler(std::make_shared<SeedableRandomSampler>(
         sampler->dataset_size(), seeds.front(),
         RandomSamplerOptions{.replacement = sampler->replacement(), .num_samples = sampler->size()}));
-  } else if (shards() && !sampler->generator().defined()) {
+  } else if (auto sampler = sampler_of<GeneratorSampler>(); sampler && shards() && !sampler->generator().defined()) {
     sampler->set_generator(at::detail::createCPUGenerator(draw_seed()));
   }
-}
-
-std::shared_ptr<RandomSampler> PreparedCore::random_sampler() const {
-  if (loader_->is_iterable()) return nullptr;
-  return std::dynamic_pointer_cast<RandomSampler>(loader_->batch_sampler()->sampler());
-}
-
-std::shared_ptr<SeedableRandomSampler> PreparedCore::seedable_sampler() const {
-  if (loader_->is_iterable()) return nullptr;
-  return std::dynamic_pointer_cast<SeedableRandomSampler>(loader_->batch_sampler()->sampler());
 }
 
 /// Of a resumed epoch the shuffle's only: what else it began with was drawn before its state was saved.
@@ -70,7 +67,7 @@ void PreparedCore::synchronize_generators() const {
   auto kinds = options_.rng_types;
   if (place_->resumed) std::erase_if(kinds, [](const auto& kind) { return kind != "generator"; });
   at::Generator generator;
-  if (auto sampler = random_sampler()) generator = sampler->generator();
+  if (auto sampler = sampler_of<GeneratorSampler>()) generator = sampler->generator();
   if (!generator.defined()) std::erase(kinds, "generator");
   comm::synchronize_rng_states(kinds, options_.group, generator);
 }
@@ -173,12 +170,12 @@ void PreparedCore::note_read_ahead() { place_->read_ahead_state = global_generat
 
 LoaderState PreparedCore::state_dict() const {
   LoaderState state{.epoch = place_->iteration, .batches_seen = place_->batches_seen};
-  if (auto sampler = seedable_sampler()) state.seed = sampler->seed();
+  if (auto sampler = sampler_of<SeedableRandomSampler>()) state.seed = sampler->seed();
   if (place_->batches_seen > 0) state.read_ahead_state = place_->read_ahead_state;
   if (loader_->is_iterable()) return state;
   if (place_->batches_seen > 0) {
     if (auto sampler = loader_->batch_sampler()->sampler()) state.generator_state = sampler->epoch_state();
-  } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
+  } else if (auto sampler = sampler_of<GeneratorSampler>(); sampler && sampler->generator().defined()) {
     state.generator_state = sampler->generator().get_state();
   }
   return state;
@@ -191,14 +188,14 @@ void PreparedCore::load_state_dict(const LoaderState& state) {
              .resumed = state.batches_seen > 0,
              .read_ahead_state = state.read_ahead_state};
   skip_ = state.batches_seen;
-  if (auto sampler = seedable_sampler(); sampler && state.seed) sampler->set_seed(*state.seed);
+  if (auto sampler = sampler_of<SeedableRandomSampler>(); sampler && state.seed) sampler->set_seed(*state.seed);
   if (loader_->is_iterable()) return;
   const auto sampler = loader_->batch_sampler()->sampler();
   if (sampler) sampler->forget_repeat();  // of a state that was loaded before this one
   if (!state.generator_state.defined()) return;
   if (place_->resumed) {
     if (sampler) sampler->repeat_epoch(state.generator_state);
-  } else if (auto sampler = random_sampler(); sampler && sampler->generator().defined()) {
+  } else if (auto sampler = sampler_of<GeneratorSampler>(); sampler && sampler->generator().defined()) {
     auto generator = sampler->generator();
     generator.set_state(state.generator_state);
   }
@@ -210,7 +207,7 @@ void PreparedCore::check_state(const LoaderState& state) const {
   }
   if (state.read_ahead_state.defined()) check_generator_state(state.read_ahead_state, "read_ahead_state");
   // A sampler of the user's own keeps what it likes.
-  if (state.generator_state.defined() && random_sampler()) {
+  if (state.generator_state.defined() && sampler_of<GeneratorSampler>()) {
     check_generator_state(state.generator_state, "generator_state");
   }
 }

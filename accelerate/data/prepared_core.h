@@ -77,8 +77,8 @@ class PreparedCore {
   friend class EpochRun;
 
   void choose_sampler();
-  std::shared_ptr<RandomSampler> random_sampler() const;
-  std::shared_ptr<SeedableRandomSampler> seedable_sampler() const;
+  template <class Kind>
+  std::shared_ptr<Kind> sampler_of() const;
   void synchronize_generators() const;
   bool shards() const { return world_size_ > 1 && !dispatches_; }
   ShardOptions shard() const;

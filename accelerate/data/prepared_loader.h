@@ -12,6 +12,7 @@
 #include "accelerate/data/epoch_run.h"
 #include "accelerate/data/generator_state.h"
 #include "accelerate/data/prepared_core.h"
+#include "accelerate/tensors/hidden_tensors.h"
 
 namespace accelerate::data {
 
@@ -67,6 +68,11 @@ class PreparedEpoch : public Epoch<BatchT> {
 /// batch: with several ranks, begin() is collective, and so is each step if rank 0 reads for all.
 template <class BatchT>
 class PreparedDataLoader {
+  static_assert(
+      !tensors::hides_tensors<BatchT>,
+      "the batches are structs with tensors, which a prepared loader has to find: write beside the struct, in "
+      "its namespace: auto tensor_fields(MyBatch& batch) { return std::tie(batch.pixels, batch.labels); }");
+
  public:
   using batch_type = BatchT;
 

@@ -9,6 +9,7 @@
 #include "accelerate/base/scope.h"
 #include "accelerate/data/dataset.h"
 #include "accelerate/data/iterable_shard.h"
+#include "accelerate/data/loader_batch.h"
 #include "accelerate/data/prefetcher.h"
 
 namespace accelerate::data {
@@ -44,10 +45,10 @@ class Reader : public DataSource {
 template <Dataset D, class BatchT>
 class DatasetReader : public Reader<BatchT> {
  public:
-  using Collate = std::function<BatchT(collate_input_t<D>)>;
+  using Collate = CollateFunction<collate_input_t<D>, BatchT>;
 
-  DatasetReader(D dataset, Collate collate)
-      : dataset_(std::make_shared<D>(std::move(dataset))), collate_(std::make_shared<Collate>(std::move(collate))) {}
+  DatasetReader(std::shared_ptr<D> dataset, Collate collate)
+      : dataset_(std::move(dataset)), collate_(std::make_shared<Collate>(std::move(collate))) {}
 
   bool is_iterable() const override { return IterableDataset<D>; }
   std::optional<int64_t> num_samples() const override { return dataset_size(*dataset_); }

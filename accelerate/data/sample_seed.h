@@ -21,3 +21,7 @@ inline uint64_t sample_seed(uint64_t base_seed, int64_t epoch, int64_t index) {
 }
 
 }  // namespace accelerate::data
+
+namespace accelerate {
+using data::sample_seed;
+}

@@ -4,8 +4,11 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/multinomial.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randperm.h>
+#include <ATen/ops/tensor.h>
 
 #include "accelerate/base/error.h"
 
@@ -57,6 +60,14 @@ class RandomIndices {
   int64_t position_ = 0;
 };
 
+/// The elements of a one-dimensional int64 tensor.
+IndexStream indices_in(at::Tensor tensor) {
+  return [tensor = std::move(tensor), next = int64_t{0}]() mutable -> std::optional<int64_t> {
+    if (next == tensor.numel()) return std::nullopt;
+    return tensor.const_data_ptr<int64_t>()[next++];
+  };
+}
+
 }  // namespace
 
 int64_t draw_seed(const at::Generator& generator) {
@@ -70,32 +81,83 @@ IndexStream SequentialSampler::begin() {
   };
 }
 
+void GeneratorSampler::repeat_epoch(const at::Tensor& state) {
+  repeated_ = state;
+  epoch_state_ = state;  // a checkpoint may be saved before the epoch goes on
+  // At once as well, so that a generator shared with other ranks is already right when it is synchronised.
+  if (generator_.defined()) generator_.set_state(state);
+}
+
+at::Generator GeneratorSampler::begin_epoch() {
+  auto generator = generator_;
+  // A repeated epoch leaves the global generator alone: that one has gone through these draws before it was saved.
+  if (!generator.defined()) generator = repeated_.defined() ? at::detail::createCPUGenerator() : own_generator();
+  if (repeated_.defined()) generator.set_state(std::exchange(repeated_, {}));
+  epoch_state_ = generator.get_state();
+  return generator;
+}
+
+at::Generator GeneratorSampler::own_generator() { return at::detail::getDefaultCPUGenerator(); }
+
 RandomSampler::RandomSampler(int64_t dataset_size, RandomSamplerOptions options)
-    : dataset_size_(dataset_size),
+    : GeneratorSampler(std::move(options.generator)),
+      dataset_size_(dataset_size),
       replacement_(options.replacement),
-      num_samples_(options.num_samples.value_or(dataset_size)),
-      generator_(std::move(options.generator)) {
+      num_samples_(options.num_samples.value_or(dataset_size)) {
   if (num_samples_ < 0 || (dataset_size == 0 && num_samples_ > 0)) {
     fail("RandomSampler: cannot draw ", num_samples_, " samples from a data set of ", dataset_size);
   }
 }
 
 IndexStream RandomSampler::begin() {
-  auto generator = generator_;
-  if (!generator.defined()) {
-    generator = repeated_.defined() ? at::detail::createCPUGenerator() : at::detail::createCPUGenerator(draw_seed());
-  }
-  if (repeated_.defined()) generator.set_state(std::exchange(repeated_, {}));
-  epoch_state_ = generator.get_state();
+  auto generator = begin_epoch();
   if (dataset_size_ == 0) return [] { return std::nullopt; };
   return RandomIndices(dataset_size_, num_samples_, replacement_, std::move(generator));
 }
 
-void RandomSampler::repeat_epoch(const at::Tensor& state) {
-  repeated_ = state;
-  epoch_state_ = state;  // a checkpoint may be saved before the epoch goes on
-  // At once as well, so that a generator shared with other ranks is already right when it is synchronised.
-  if (generator_.defined()) generator_.set_state(state);
+at::Generator RandomSampler::own_generator() { return at::detail::createCPUGenerator(draw_seed()); }
+
+SubsetRandomSampler::SubsetRandomSampler(Indices indices, at::Generator generator)
+    : GeneratorSampler(std::move(generator)), indices_(std::make_shared<const Indices>(std::move(indices))) {}
+
+IndexStream SubsetRandomSampler::begin() {
+  auto order = at::randperm(size(), begin_epoch(), at::kLong);
+  return [indices = indices_, places = indices_in(std::move(order))]() -> std::optional<int64_t> {
+    auto place = places();
+    if (!place) return std::nullopt;
+    return (*indices)[*place];
+  };
+}
+
+WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, int64_t num_samples,
+                                             WeightedRandomSamplerOptions options)
+    : WeightedRandomSampler(at::tensor(weights, at::kDouble), num_samples, std::move(options)) {}
+
+WeightedRandomSampler::WeightedRandomSampler(const at::Tensor& weights, int64_t num_samples,
+                                             WeightedRandomSamplerOptions options)
+    : GeneratorSampler(std::move(options.generator)), num_samples_(num_samples), replacement_(options.replacement) {
+  if (!weights.defined() || weights.dim() != 1) {
+    fail("WeightedRandomSampler: the weights must be a list of numbers, one for each sample; they have shape ",
+         weights.defined() ? weights.sizes() : at::IntArrayRef());
+  }
+  weights_ = weights.detach().to(at::kCPU, at::kDouble);
+  const int64_t count = weights_.numel();
+  if (num_samples < 1) fail("WeightedRandomSampler: num_samples is ", num_samples, "; it must be at least 1");
+  if (!replacement_ && num_samples > count) {
+    fail("WeightedRandomSampler: cannot draw ", num_samples, " of ", count,
+         " samples without replacement; set replacement to true, or num_samples to at most ", count);
+  }
+  if (count > (int64_t{1} << 24)) {  // multinomial's limit
+    fail("WeightedRandomSampler: there are ", count, " weights; libtorch draws from at most ", int64_t{1} << 24);
+  }
+  const bool are_weights = at::isfinite(weights_).all().item<bool>() && weights_.ge(0).all().item<bool>();
+  if (!are_weights || weights_.sum().item<double>() <= 0) {
+    fail("WeightedRandomSampler: weights must be finite and not negative, and one of them greater than 0");
+  }
+}
+
+IndexStream WeightedRandomSampler::begin() {
+  return indices_in(at::multinomial(weights_, num_samples_, replacement_, begin_epoch()));
 }
 
 SeedableRandomSampler::SeedableRandomSampler(int64_t dataset_size, uint64_t seed, RandomSamplerOptions options)

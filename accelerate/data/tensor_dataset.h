@@ -2,12 +2,39 @@
 
 // A data set of rows of tensors that are in memory, and the fastest way to read one.
 
+#include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "accelerate/base/error.h"
 #include "accelerate/data/stream.h"
 #include "accelerate/tensors/nest.h"
+
+// A tensor can be taken apart into one part, itself.
+template <>
+struct std::tuple_size<at::Tensor> : std::integral_constant<size_t, 1> {};
+template <>
+struct std::tuple_element<0, at::Tensor> {
+  using type = at::Tensor;
+};
+namespace at {
+template <size_t index>
+  requires(index == 0)
+Tensor& get(Tensor& tensor) {
+  return tensor;
+}
+template <size_t index>
+  requires(index == 0)
+const Tensor& get(const Tensor& tensor) {
+  return tensor;
+}
+template <size_t index>
+  requires(index == 0)
+Tensor&& get(Tensor&& tensor) {
+  return std::move(tensor);
+}
+}  // namespace at
 
 namespace accelerate::data {
 
@@ -15,7 +42,8 @@ namespace accelerate::data {
 at::Tensor select_rows(const at::Tensor& tensor, const Indices& indices);
 
 /// Rows of the tensors in a nest, all with the same first dimension: `TensorDataset(pixels, labels)` gives batches that
-/// are tuples of two tensors, `TensorDataset(Batch{...})` gives a Batch.
+/// are tuples of two tensors, `TensorDataset(Batch{...})` gives a Batch, and `TensorDataset(pixels)` tensors, which can
+/// be taken apart like Python's tuples of one: `for (auto& [x] : loader)`.
 template <class Nest>
 class TensorDataset {
  public:
@@ -31,6 +59,12 @@ class TensorDataset {
       : TensorDataset(Nest(std::move(first), std::move(second), std::move(rest)...)) {}
 
   int64_t size() const { return size_; }
+
+  /// One row of each tensor, as a view.
+  Nest get(int64_t index) const {
+    if (index < 0 || index >= size_) fail("row ", index, " is not one of the ", size_, " rows of the data set");
+    return tensors::map_tensors(rows_, [&](const at::Tensor& tensor) { return tensor.select(0, index); });
+  }
 
   Nest get_batch(const Indices& indices) const {
     return tensors::map_tensors(rows_, [&](const at::Tensor& tensor) { return select_rows(tensor, indices); });

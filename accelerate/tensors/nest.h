@@ -44,6 +44,11 @@ template <class T>
 concept Range = std::ranges::range<T> && !std::is_convertible_v<T, std::string_view>;
 
 template <class T>
+constexpr bool is_tie = false;
+template <class... Fields>
+constexpr bool is_tie<std::tuple<Fields&...>> = !(std::is_const_v<Fields> || ...);
+
+template <class T>
 constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
@@ -55,6 +60,9 @@ template <class T>
 auto fields_of(T& value) {
   using Plain = std::remove_const_t<T>;
   if constexpr (HasTensorFields<T>) {
+    static_assert(detail::is_tie<decltype(tensor_fields(const_cast<Plain&>(value)))>,
+                  "tensor_fields has to take its struct by reference and return std::tie(...) of members: "
+                  "auto tensor_fields(MyBatch& batch) { return std::tie(batch.pixels, batch.labels); }");
     return tensor_fields(const_cast<Plain&>(value));
   } else if constexpr (requires { value.target; }) {
     return std::tie(value.data, value.target);

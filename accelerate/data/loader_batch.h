@@ -1,0 +1,176 @@
+#pragma once
+
+// Which batches a loader gives, worked out from its data set and its collate function. Where there is an answer no
+// compiler can find, a static_assert says what to write: so nothing here is a constraint, for a failed constraint is
+// reported as a list of all the constructors that do not fit.
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "accelerate/data/collate.h"
+#include "accelerate/data/shared_dataset.h"
+
+namespace torch::data {
+template <typename Dataset, typename Batch, typename BatchRequest>
+class DataLoaderBase;
+}
+
+namespace accelerate::data {
+
+/// Stand for the batches of a loader that cannot be made. Their arguments are there for the compiler to show.
+template <class Given>
+struct NotADataset {};
+template <class Sample>
+struct NoDefaultBatch {};
+template <class Collate, class CollateInput>
+struct NotACollateFunction {};
+
+namespace detail {
+
+template <class BatchT>
+constexpr bool is_not_a_dataset = false;
+template <class Given>
+constexpr bool is_not_a_dataset<NotADataset<Given>> = true;
+template <class BatchT>
+constexpr bool has_no_default = false;
+template <class Sample>
+constexpr bool has_no_default<NoDefaultBatch<Sample>> = true;
+template <class BatchT>
+constexpr bool is_not_a_collate = false;
+template <class Collate, class CollateInput>
+constexpr bool is_not_a_collate<NotACollateFunction<Collate, CollateInput>> = true;
+
+template <class Given>
+struct loader_input {
+  using type = NotADataset<Given>;
+};
+template <class Given>
+  requires Dataset<given_dataset_t<Given>>
+struct loader_input<Given> {
+  using type = collate_input_t<given_dataset_t<Given>>;
+};
+
+/// The batch without a collate function: what the data set gives itself, if that is a batch.
+template <class CollateInput>
+struct uncollated {
+  using type = CollateInput;
+};
+template <class Sample>
+struct uncollated<std::vector<Sample>> {
+  using type = NoDefaultBatch<Sample>;
+};
+template <Collatable Sample>
+struct uncollated<std::vector<Sample>> {
+  using type = default_batch_t<Sample>;
+};
+
+/// With a collate function: what that gives. It may take the samples by value or by any reference.
+template <class Collate, class CollateInput>
+struct collated {
+  using type = NotACollateFunction<Collate, CollateInput>;
+};
+template <class Collate, class Given>
+struct collated<Collate, NotADataset<Given>> {
+  using type = NotADataset<Given>;
+};
+template <class Collate, class CollateInput>
+  requires std::invocable<Collate&, CollateInput>
+struct collated<Collate, CollateInput> {
+  using type = std::remove_cvref_t<std::invoke_result_t<Collate&, CollateInput>>;
+};
+template <class Collate, class CollateInput>
+  requires(std::invocable<Collate&, CollateInput&> && !std::invocable<Collate&, CollateInput>)
+struct collated<Collate, CollateInput> {
+  using type = std::remove_cvref_t<std::invoke_result_t<Collate&, CollateInput&>>;
+};
+
+}  // namespace detail
+
+/// What a collate function gets from this argument of a DataLoader.
+template <class Given>
+using loader_input_t = typename detail::loader_input<Given>::type;
+
+/// The batches of DataLoader(given, {...}).
+template <class Given>
+using loader_batch_t = typename detail::uncollated<loader_input_t<Given>>::type;
+
+/// The batches of DataLoader(given, collate, {...}).
+template <class Given, class Collate>
+using collated_batch_t = typename detail::collated<std::decay_t<Collate>, loader_input_t<Given>>::type;
+
+/// Whether a loader of such batches is one that cannot be made.
+template <class BatchT>
+constexpr bool is_no_batch =
+    detail::is_not_a_dataset<BatchT> || detail::has_no_default<BatchT> || detail::is_not_a_collate<BatchT>;
+
+namespace detail {
+
+template <class Set, class BatchT, class Request>
+std::true_type torch_loader(const torch::data::DataLoaderBase<Set, BatchT, Request>*);
+std::false_type torch_loader(...);
+template <class T>
+constexpr bool points_to_torch_loader = false;
+template <class T>
+  requires requires(const T& pointer) { *pointer; }
+constexpr bool points_to_torch_loader<T> =
+    decltype(torch_loader(std::declval<std::remove_reference_t<decltype(*std::declval<const T&>())>*>()))::value;
+
+template <class Callable>
+constexpr bool may_be_null = std::is_pointer_v<Callable>;
+template <class Signature>
+constexpr bool may_be_null<std::function<Signature>> = true;
+
+}  // namespace detail
+
+/// Whether this is one of libtorch's own loaders, or a pointer to one.
+template <class T>
+constexpr bool is_torch_loader =
+    decltype(detail::torch_loader(std::declval<T*>()))::value || detail::points_to_torch_loader<T>;
+
+/// Makes a batch of what a data set gives. Copies are the same function; workers call it from several threads.
+template <class CollateInput, class BatchT>
+class CollateFunction {
+ public:
+  CollateFunction(std::nullptr_t = nullptr) {}
+
+  /// From anything that can be called, also if it cannot be copied.
+  template <class Function>
+    requires(!std::same_as<std::remove_cvref_t<Function>, CollateFunction>)
+  CollateFunction(Function&& function) {
+    using Callable = std::decay_t<Function>;
+    using Result = typename detail::collated<Callable, CollateInput>::type;
+    if constexpr (!is_no_batch<BatchT>) {
+      static_assert(!detail::is_not_a_collate<Result>,
+                    "the collate function cannot be called with what this data set gives: let it take a std::vector of "
+                    "samples, by value or const reference");
+      static_assert(detail::is_not_a_collate<Result> || std::convertible_to<Result, BatchT>,
+                    "the collate function makes batches of a type that cannot be deduced from inside the braces: write "
+                    "DataLoader(dataset, collate, {...}) instead of {.collate = collate, ...}");
+      if constexpr (std::convertible_to<Result, BatchT>) {
+        auto shared = std::make_shared<Callable>(std::forward<Function>(function));
+        if constexpr (detail::may_be_null<Callable>) {
+          if (!*shared) return;
+        }
+        function_ = [shared](CollateInput input) -> BatchT {
+          if constexpr (std::invocable<Callable&, CollateInput>) {
+            return std::invoke(*shared, std::move(input));
+          } else {
+            return std::invoke(*shared, input);
+          }
+        };
+      }
+    }
+  }
+
+  explicit operator bool() const { return static_cast<bool>(function_); }
+  BatchT operator()(CollateInput input) const { return function_(std::move(input)); }
+
+ private:
+  std::function<BatchT(CollateInput)> function_;
+};
+
+}  // namespace accelerate::data
