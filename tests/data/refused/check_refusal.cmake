@@ -1,0 +1,20 @@
+# Compiles a program that must not compile, and looks at what the compiler says first. Arguments: PROGRAM, BUILD, SENTENCE.
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --target refused_${PROGRAM}
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(result EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} compiles, and must not")
+endif()
+# What the compiler says begins behind ninja's line with the command.
+string(FIND "${output}" "FAILED:" failed)
+string(SUBSTRING "${output}" ${failed} -1 output)
+string(REPLACE ";" "," output "${output}")
+string(REPLACE "\n" ";" lines "${output}")
+list(LENGTH lines count)
+list(SUBLIST lines 0 12 first)
+if(NOT first MATCHES "static assertion failed: [^;]*${SENTENCE}")
+  message(FATAL_ERROR "the first lines do not say '${SENTENCE}':\n${output}")
+endif()
+if(count GREATER 30)
+  message(FATAL_ERROR "the compiler says ${count} lines; 30 are enough:\n${output}")
+endif()
+message("${PROGRAM}: refused in ${count} lines")
