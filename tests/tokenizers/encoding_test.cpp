@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "accelerate/base/error.h"
 #include "transformers/tokenizers/padding.h"
 #include "transformers/tokenizers/truncation.h"
@@ -23,6 +25,13 @@ Encoding counting(uint32_t count) {
   }
   encoding.set_sequence(0);
   return encoding;
+}
+
+/// The lengths of all columns, each once: one number when they are equal.
+std::set<size_t> column_lengths(const Encoding& encoding) {
+  return {encoding.ids.size(),      encoding.type_ids.size(),      encoding.offsets.size(),
+          encoding.word_ids.size(), encoding.sequence_ids.size(),  encoding.special_tokens_mask.size(),
+          encoding.spaces.size(),   encoding.attention_mask.size()};
 }
 
 std::vector<size_t> lengths_after(size_t first, size_t second, size_t max_length, TruncationStrategy strategy) {
@@ -109,4 +118,54 @@ TEST_CASE("appending combines each window of one text with each of the other") {
   CHECK(first.overflowing[0].ids == Ids{3, 4, 1});
   CHECK(first.overflowing[1].ids == Ids{3, 4, 2});
   CHECK(first.overflowing[2].ids == Ids{1, 2, 2});
+}
+
+TEST_CASE("every column has one value for each token, also after a text without any") {
+  for (uint32_t first : {0u, 1u, 5u}) {
+    for (uint32_t second : {0u, 3u}) {
+      CAPTURE(first);
+      CAPTURE(second);
+      Encoding left = counting(first), right = counting(second);
+      left.truncate(2, 0, Direction::Right);
+      right.truncate(0, 0, Direction::Right);
+      left.insert_special(0, 7, 0);
+      left.append(right);
+      left.insert_special(left.size(), 7, 0);
+      left.pad(9, 0, 0, Direction::Left);
+      left.pad(12, 0, 0, Direction::Right);
+      CHECK(column_lengths(left) == std::set<size_t>{12});
+      for (const auto& window : left.overflowing) CHECK(column_lengths(window) == std::set<size_t>{12});
+    }
+  }
+  CHECK(column_lengths(Encoding::of_text(3, 1)) == std::set<size_t>{3});
+  CHECK(column_lengths(counting(4).slice(1, 3)) == std::set<size_t>{2});
+}
+
+TEST_CASE("a window that meets an encoding with windows has windows of its own") {
+  Encoding first = counting(4), second = counting(2);
+  first.truncate(2, 0, Direction::Right);
+  second.truncate(1, 0, Direction::Right);
+  first.append(second);
+  REQUIRE(first.overflowing.size() == 3);
+  REQUIRE(first.overflowing[0].overflowing.size() == 1);
+  CHECK(first.overflowing[0].overflowing[0].ids == Ids{3, 4, 2});
+  CHECK(first.overflowing[1].overflowing.empty());
+  REQUIRE(first.overflowing[2].overflowing.size() == 1);
+  CHECK(first.overflowing[2].overflowing[0].ids == Ids{3, 4, 2});
+}
+
+TEST_CASE("the texts of a pair keep their tokens through special tokens and padding") {
+  using Sequences = std::vector<int32_t>;
+  Encoding first = counting(2), second = counting(1);
+  second.set_sequence(1);
+  second.sequence_ranges[0].reset();
+  first.insert_special(0, 7, 0);
+  first.append(second);
+  first.pad(5, 0, 0, Direction::Left);
+  first.pad(6, 0, 0, Direction::Right);
+  CHECK(first.sequence_ids == Sequences{-1, -1, 0, 0, 1, -1});
+
+  Encoding unnumbered = Encoding::of_text(2, 0);
+  unnumbered.pad(3, 0, 0, Direction::Right);
+  CHECK(unnumbered.sequence_ids == Sequences{0, 0, 0});
 }

@@ -111,6 +111,23 @@ TEST_CASE("RobertaProcessing and ByteLevel take white space out of the offsets")
   CHECK(read_post_processor(sequence)->added_tokens(false) == 3);
 }
 
+TEST_CASE("an empty text of a pair has a value of every column for its special tokens") {
+  json roberta = {{"type", "RobertaProcessing"},
+                  {"sep", {"</s>", 2}},
+                  {"cls", {"<s>", 0}},
+                  {"trim_offsets", true},
+                  {"add_prefix_space", true}};
+  auto text = encoding_of({5, 6}, 0);
+  text.spaces = {{1, 0}, {1, 0}};
+  for (const auto& pair : {std::vector{Encoding(), text}, std::vector{text, Encoding()}}) {
+    auto processed = process(roberta, pair);
+    CHECK(processed.size() == 6);
+    CHECK(processed.spaces.size() == processed.size());
+    processed.pad(8, 1, 0, Direction::Right);
+    CHECK(processed.spaces.size() == 8);
+  }
+}
+
 TEST_CASE("a template that asks for what there is not is an error when it is read") {
   auto description = template_processing();
   description["single"] = {text("B", 0)};

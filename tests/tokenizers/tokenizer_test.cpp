@@ -216,6 +216,30 @@ TEST_CASE("a part of a file that has another shape is named with the file") {
   CHECK(with("post_processor", post_processor).find("the field 'id' is 5; it must be a text") != std::string::npos);
 }
 
+TEST_CASE("a word that is unknown to a vocabulary without its unk_token is an error with the file and the word") {
+  json words = {{"p", 0}, {"l", 1}};
+  std::vector<json> models = {{{"type", "WordPiece"},
+                               {"vocab", words},
+                               {"unk_token", "[UNK]"},
+                               {"continuing_subword_prefix", "##"},
+                               {"max_input_chars_per_word", 100}},
+                              {{"type", "WordLevel"}, {"vocab", words}, {"unk_token", "[UNK]"}}};
+  for (const auto& model : models) {
+    auto tokenizer = Tokenizer::from_json(json{{"model", model}}.dump(), "folder/tokenizer.json");
+    CHECK(tokenizer.encode("p").ids == Ids{0});  // as in the package, all is well until such a word comes
+    std::string message;
+    try {
+      tokenizer.encode("pq");
+    } catch (const accelerate::Error& error) {
+      message = error.what();
+    }
+    for (const char* part : {"folder/tokenizer.json: ", "'pq'", "unk_token '[UNK]'"}) {
+      CAPTURE(message);
+      CHECK(message.find(part) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("a file that is nested without an end is refused") {
   std::string inner = R"({"type": "Sequence", "normalizers": [)", text = R"({"model": {}, "normalizer": )";
   for (int i = 0; i < 100'000; ++i) text += inner;

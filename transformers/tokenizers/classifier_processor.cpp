@@ -42,10 +42,10 @@ class RobertaProcessor : public PostProcessor {
 
   void process(std::vector<Encoding>& encodings, bool add_special_tokens) const override {
     trimming_.apply(encodings);
-    for (auto& encoding : encodings) encoding.type_ids.assign(encoding.size(), 0);
+    for (auto& encoding : encodings) encoding.set_type(0);
     if (!add_special_tokens) return;
     for_each_window(encodings, [&](size_t place, Encoding& window) {
-      window.type_ids.assign(window.size(), 0);
+      window.set_type(0);
       window.insert_special(0, place == 0 ? cls_ : sep_, 0);
       window.insert_special(window.size(), sep_, 0);
     });

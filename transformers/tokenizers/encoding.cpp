@@ -1,6 +1,7 @@
 #include "transformers/tokenizers/encoding.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "accelerate/base/error.h"
 
@@ -8,77 +9,113 @@ namespace transformers::tokenizers {
 
 namespace {
 
-/// Calls `body` with the same member of two encodings, for each member that has a value for each token.
+/// Calls `body` with the same column of two encodings, for each of them but sequence_ids, which follow from
+/// sequence_ranges.
 template <class Left, class Right, class Body>
 void for_each_column(Left& left, Right& right, const Body& body) {
   body(left.ids, right.ids);
   body(left.type_ids, right.type_ids);
   body(left.offsets, right.offsets);
   body(left.word_ids, right.word_ids);
-  body(left.sequence_ids, right.sequence_ids);
   body(left.special_tokens_mask, right.special_tokens_mask);
   body(left.attention_mask, right.attention_mask);
   body(left.spaces, right.spaces);
 }
 
-/// Inserts `count` equal tokens that stand for no text.
-void insert_tokens(Encoding& encoding, size_t position, size_t count, uint32_t id, uint32_t type_id,
-                   uint32_t attention) {
-  auto insert = [&](auto& column, auto value) { column.insert(column.begin() + position, count, value); };
-  insert(encoding.ids, id);
-  insert(encoding.type_ids, type_id);
-  insert(encoding.offsets, std::pair<uint32_t, uint32_t>(0, 0));
-  insert(encoding.word_ids, kNone);
-  insert(encoding.sequence_ids, kNone);
-  insert(encoding.special_tokens_mask, 1u);
-  insert(encoding.attention_mask, attention);
-  if (!encoding.spaces.empty()) insert(encoding.spaces, Encoding::Spaces{});
-}
-
-void append_columns(Encoding& encoding, const Encoding& other) {
-  for_each_column(encoding, other, [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); });
+[[maybe_unused]] bool has_equal_columns(const Encoding& encoding) {
+  bool equal = encoding.sequence_ids.size() == encoding.size();
+  for_each_column(encoding, encoding,
+                  [&](const auto& column, const auto&) { equal &= column.size() == encoding.size(); });
+  return equal;
 }
 
 }  // namespace
 
-void Encoding::reserve(size_t count) {
-  for_each_column(*this, *this, [&](auto& column, auto&) { column.reserve(count); });
+Encoding Encoding::of_text(size_t count, uint32_t type_id) {
+  Encoding encoding;
+  for_each_column(encoding, encoding, [&](auto& column, auto&) { column.resize(count); });
+  encoding.type_ids.assign(count, type_id);
+  encoding.attention_mask.assign(count, 1);
+  encoding.number_sequences();
+  return encoding;
+}
+
+/// Inserts `count` equal tokens that stand for no text.
+void Encoding::insert_tokens(size_t position, size_t count, uint32_t id, uint32_t type_id, uint32_t attention) {
+  assert(has_equal_columns(*this) && position <= size());
+  auto insert = [&](auto& column, auto value) {
+    column.insert(column.begin() + static_cast<std::ptrdiff_t>(position), count, value);
+  };
+  insert(ids, id);
+  insert(type_ids, type_id);
+  insert(offsets, std::pair<uint32_t, uint32_t>(0, 0));
+  insert(word_ids, kNone);
+  insert(special_tokens_mask, 1u);
+  insert(attention_mask, attention);
+  insert(spaces, Spaces{});
+  for (auto& range : sequence_ranges) {
+    if (range && range->begin >= position) range = Range{range->begin + count, range->end + count};
+  }
+  number_sequences();
+}
+
+/// Appends the tokens of `other`, but not its windows.
+void Encoding::append_tokens(const Encoding& other) {
+  assert(has_equal_columns(*this) && has_equal_columns(other));
+  for (size_t sequence = 0; sequence < sequence_ranges.size(); ++sequence) {
+    const auto& range = other.sequence_ranges[sequence];
+    if (range) sequence_ranges[sequence] = Range{size() + range->begin, size() + range->end};
+  }
+  for_each_column(*this, other, [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); });
+  number_sequences();
+}
+
+/// Sets sequence_ids by sequence_ranges. As in the package, so many texts are looked for as there are ranges, and one
+/// without a range is everywhere.
+void Encoding::number_sequences() {
+  sequence_ids.assign(size(), kNone);
+  auto known = std::count_if(sequence_ranges.begin(), sequence_ranges.end(), [](auto& range) { return bool(range); });
+  for (std::ptrdiff_t sequence = 0; sequence < std::max<std::ptrdiff_t>(known, 1); ++sequence) {
+    auto [begin, end] = sequence_ranges[static_cast<size_t>(sequence)].value_or(Range{0, size()});
+    std::fill(sequence_ids.begin() + static_cast<std::ptrdiff_t>(begin),
+              sequence_ids.begin() + static_cast<std::ptrdiff_t>(end), static_cast<int32_t>(sequence));
+  }
+  assert(has_equal_columns(*this));
 }
 
 void Encoding::insert_special(size_t position, uint32_t id, uint32_t type_id) {
-  insert_tokens(*this, position, 1, id, type_id, /*attention=*/1);
+  insert_tokens(position, 1, id, type_id, /*attention=*/1);
 }
 
-void Encoding::set_sequence(int32_t sequence) {
-  sequence_ids.assign(size(), sequence);
-  for (auto& window : overflowing) window.set_sequence(sequence);
+void Encoding::set_sequence(size_t sequence) {
+  sequence_ranges[sequence] = Range{0, size()};
+  number_sequences();
 }
 
-void Encoding::set_type(uint32_t type_id) {
-  type_ids.assign(size(), type_id);
-  for (auto& window : overflowing) window.set_type(type_id);
-}
+void Encoding::set_type(uint32_t type_id) { type_ids.assign(size(), type_id); }
 
 void Encoding::append(const Encoding& other) {
   std::vector<Encoding> windows;
-  auto combine = [&](const Encoding& left, const Encoding& right) {
-    windows.push_back(left.slice(0, left.size()));
-    append_columns(windows.back(), right);
+  auto combine = [&](Encoding left, const Encoding& right) {
+    left.append(right);
+    windows.push_back(std::move(left));
   };
   for (const auto& window : overflowing) {
     combine(window, other);
     for (const auto& other_window : other.overflowing) combine(window, other_window);
   }
   for (const auto& other_window : other.overflowing) combine(*this, other_window);
-  append_columns(*this, other);
+  append_tokens(other);
   overflowing = std::move(windows);
 }
 
 Encoding Encoding::slice(size_t begin, size_t end) const {
+  assert(has_equal_columns(*this) && begin <= end && end <= size());
   Encoding part;
   for_each_column(part, *this, [&](auto& to, const auto& from) {
-    if (!from.empty()) to.assign(from.begin() + begin, from.begin() + end);
+    to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin), from.begin() + static_cast<std::ptrdiff_t>(end));
   });
+  part.number_sequences();
   return part;
 }
 
@@ -110,7 +147,7 @@ void Encoding::pad(size_t length, uint32_t pad_id, uint32_t pad_type_id, Directi
   for (auto& window : overflowing) window.pad(length, pad_id, pad_type_id, direction);
   if (size() >= length) return;
   size_t position = direction == Direction::Right ? size() : 0;
-  insert_tokens(*this, position, length - size(), pad_id, pad_type_id, /*attention=*/0);
+  insert_tokens(position, length - size(), pad_id, pad_type_id, /*attention=*/0);
 }
 
 }  // namespace transformers::tokenizers

@@ -56,7 +56,7 @@ class TemplateProcessor : public PostProcessor {
     for (const auto& place : encodings.size() == 2 ? pair_ : single_) {
       if (place.text) {
         auto& text = encodings[*place.text];
-        text.type_ids.assign(text.size(), place.type_id);
+        text.set_type(place.type_id);
         results.push_back(place.last_use ? std::move(text) : text);
         if (results.size() == 1) prepend(results[0], front);
       } else if (add_special_tokens) {

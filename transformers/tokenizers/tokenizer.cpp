@@ -45,6 +45,17 @@ void count_characters_before(std::string_view text, std::vector<uint32_t>& count
   counts[text.size()] = count;
 }
 
+/// Tells the tokens of a pair's texts apart. What a post-processor gets has this in its windows, too; without one the
+/// package leaves them, and a single text, without a number.
+void number_texts(std::vector<Encoding>& encodings, bool with_windows) {
+  if (encodings.size() == 1 && !with_windows) return;
+  for (size_t index = 0; index < encodings.size(); ++index) {
+    encodings[index].set_sequence(index);
+    if (!with_windows) continue;
+    for (auto& window : encodings[index].overflowing) window.set_sequence(index);
+  }
+}
+
 }  // namespace
 
 /// Memory for the steps between text and ids.
@@ -52,6 +63,7 @@ struct Tokenizer::Workspace {
   Pieces pieces;
   NormalizedText part;
   std::vector<Token> tokens;
+  std::vector<size_t> token_ends;  // for each piece, how many tokens there are up to its end
   std::vector<uint32_t> characters_before;
 };
 
@@ -117,9 +129,9 @@ Encoding Tokenizer::encode_texts(std::span<const std::string_view> texts, bool a
     options.max_length -= added;
     truncate(encodings, options);
   }
+  number_texts(encodings, /*with_windows=*/processor != nullptr);
   if (processor != nullptr) processor->process(encodings, add_special_tokens);
   for (size_t index = 1; index < encodings.size(); ++index) encodings[0].append(encodings[index]);
-  encodings[0].spaces.clear();
   return std::move(encodings[0]);
 }
 
@@ -127,14 +139,42 @@ Encoding Tokenizer::encode_text(std::string_view text, uint32_t type_id, Workspa
   if (text.size() > kMaxBytes) fail("a text has ", text.size(), " bytes; a tokenizer takes up to ", kMaxBytes);
   if (auto broken = find_broken_utf8(text)) fail("the text is not UTF-8 at byte ", *broken);
 
-  auto& [pieces, part, tokens, characters_before] = workspace;
+  auto& [pieces, part, tokens, token_ends, characters_before] = workspace;
   parts_->added_tokens.extract(text, parts_->normalizer.get(), pieces, part);
   if (parts_->pre_tokenizer) parts_->pre_tokenizer->pre_tokenize(pieces);
-  bool needs_spaces = parts_->post_processor && parts_->post_processor->needs_spaces();
+  try {
+    cut(pieces, tokens, token_ends);
+  } catch (const accelerate::Error& error) {
+    fail(parts_->source, ": ", error.what());
+  }
 
+  bool needs_spaces = parts_->post_processor && parts_->post_processor->needs_spaces();
+  bool one_byte_each = is_ascii(text);
+  if (!one_byte_each) count_characters_before(text, characters_before);
+  auto encoding = Encoding::of_text(tokens.size(), type_id);
+  size_t index = 0;
+  for (size_t word = 0; word < pieces.list.size(); ++word) {
+    const Piece& piece = pieces.list[word];
+    bool is_added = piece.token != Piece::kText;
+    for (; index < token_ends[word]; ++index) {
+      Span span = pieces.text.origin(tokens[index].begin, tokens[index].end);
+      encoding.ids[index] = tokens[index].id;
+      encoding.offsets[index] = one_byte_each ? std::pair(span.begin, span.end)
+                                              : std::pair(characters_before[span.begin], characters_before[span.end]);
+      encoding.word_ids[index] = static_cast<int32_t>(word);
+      if (needs_spaces) {
+        encoding.spaces[index] = count_spaces(is_added ? pieces[piece] : *id_to_token(tokens[index].id));
+      }
+    }
+  }
+  return encoding;
+}
+
+/// Cuts each piece into tokens; their places are those in the whole text. `token_ends` gets the number of tokens up to
+/// the end of each piece.
+void Tokenizer::cut(const Pieces& pieces, std::vector<Token>& tokens, std::vector<size_t>& token_ends) const {
   tokens.clear();
-  Encoding encoding;
-  int32_t word = 0;
+  token_ends.clear();
   for (const auto& piece : pieces.list) {
     size_t first = tokens.size();
     if (piece.token != Piece::kText) {
@@ -145,30 +185,9 @@ Encoding Tokenizer::encode_text(std::string_view text, uint32_t type_id, Workspa
     for (size_t index = first; index < tokens.size(); ++index) {
       tokens[index].begin += piece.begin;
       tokens[index].end += piece.begin;
-      if (needs_spaces) {
-        bool is_added = piece.token != Piece::kText;
-        encoding.spaces.push_back(count_spaces(is_added ? pieces[piece] : *id_to_token(tokens[index].id)));
-      }
     }
-    encoding.word_ids.resize(tokens.size(), word++);
+    token_ends.push_back(tokens.size());
   }
-
-  size_t count = tokens.size();
-  encoding.ids.resize(count);
-  encoding.offsets.resize(count);
-  bool one_byte_each = is_ascii(text);
-  if (!one_byte_each) count_characters_before(text, characters_before);
-  for (size_t index = 0; index < count; ++index) {
-    encoding.ids[index] = tokens[index].id;
-    Span span = pieces.text.origin(tokens[index].begin, tokens[index].end);
-    encoding.offsets[index] = one_byte_each ? std::pair(span.begin, span.end)
-                                            : std::pair(characters_before[span.begin], characters_before[span.end]);
-  }
-  encoding.type_ids.assign(count, type_id);
-  encoding.sequence_ids.assign(count, static_cast<int32_t>(type_id));
-  encoding.special_tokens_mask.assign(count, 0);
-  encoding.attention_mask.assign(count, 1);
-  return encoding;
 }
 
 std::string Tokenizer::decode(std::span<const uint32_t> ids, bool skip_special_tokens) const {

@@ -19,6 +19,9 @@
 
 namespace transformers::tokenizers {
 
+class Pieces;
+struct Token;
+
 struct VocabOptions {
   bool lowercase = true;
   std::optional<bool> strip_accents = std::nullopt;  // not given: with lowercase
@@ -99,6 +102,7 @@ class Tokenizer {
 
   explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   Encoding encode_text(std::string_view text, uint32_t type_id, Workspace& workspace) const;
+  void cut(const Pieces& pieces, std::vector<Token>& tokens, std::vector<size_t>& token_ends) const;
   Encoding encode_texts(std::span<const std::string_view> texts, bool add_special_tokens) const;
   template <class TextsOf>
   std::vector<Encoding> encode_many(size_t count, const EncodeBatchOptions& options, const TextsOf& texts_of) const;

@@ -46,6 +46,7 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source)
   auto file = parse(text, source);
   try {
     auto parts = std::make_shared<Parts>();
+    parts->source = source;
     parts->normalizer = read_if_given<std::unique_ptr<Normalizer>>(file, "normalizer", read_normalizer);
     parts->pre_tokenizer = read_if_given<std::unique_ptr<PreTokenizer>>(file, "pre_tokenizer", read_pre_tokenizer);
     parts->model = read_model(file.at("model"));
@@ -69,6 +70,7 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source)
 
 Tokenizer Tokenizer::from_vocab(const std::filesystem::path& path, const VocabOptions& options) {
   auto parts = std::make_shared<Parts>();
+  parts->source = path.string();
   parts->normalizer = read_normalizer({{"type", "BertNormalizer"},
                                        {"clean_text", true},
                                        {"handle_chinese_chars", options.tokenize_chinese_chars},

@@ -3,6 +3,7 @@
 // The components of a tokenizer, in the order in which a text meets them.
 
 #include <memory>
+#include <string>
 
 #include "transformers/tokenizers/added_tokens.h"
 #include "transformers/tokenizers/decoder.h"
@@ -16,6 +17,7 @@ namespace transformers::tokenizers {
 
 /// All but the model may be null.
 struct Tokenizer::Parts {
+  std::string source;  // the file, for errors
   AddedTokens added_tokens;
   std::unique_ptr<Normalizer> normalizer;
   std::unique_ptr<PreTokenizer> pre_tokenizer;

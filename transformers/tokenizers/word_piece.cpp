@@ -47,7 +47,7 @@ void WordPiece::tokenize(std::string_view piece, std::vector<Token>& tokens) con
   size_t first = tokens.size();
   if (count_characters(piece) > options_.max_input_chars_per_word || !cut(piece, tokens)) {
     tokens.resize(first);
-    tokens.push_back({unk_id(), 0, static_cast<uint32_t>(piece.size())});
+    tokens.push_back({unk_id(piece), 0, static_cast<uint32_t>(piece.size())});
   }
   cache.store(cache_owner_, piece, tokens, first);
 }
@@ -69,8 +69,11 @@ bool WordPiece::cut(std::string_view word, std::vector<Token>& tokens) const {
   return true;
 }
 
-uint32_t WordPiece::unk_id() const {
-  if (!unk_id_) fail("WordPiece: a word cannot be cut, and its unk_token '", options_.unk_token, "' is no entry");
+uint32_t WordPiece::unk_id(std::string_view word) const {
+  if (!unk_id_) {
+    fail("WordPiece: '", word, "' cannot be made of the entries of the vocabulary, and its unk_token '",
+         options_.unk_token, "' is no entry; add it, or name an entry as unk_token");
+  }
   return *unk_id_;
 }
 

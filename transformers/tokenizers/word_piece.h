@@ -35,7 +35,7 @@ class WordPiece : public Model {
 
  private:
   bool cut(std::string_view word, std::vector<Token>& tokens) const;
-  uint32_t unk_id() const;
+  uint32_t unk_id(std::string_view word) const;
 
   Vocabulary vocabulary_;
   Vocabulary continuations_;  // the entries with the prefix, without it

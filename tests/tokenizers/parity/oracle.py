@@ -6,8 +6,8 @@ For each tokenizer the stream has a sequence of records, each begun by a letter;
 their length:
 
   S settings              JSON: add_special_tokens, truncation and padding as a tokenizer.json has them
-  E number of texts, texts, number of encodings (the first and its overflowing windows), encodings,
-    decoded text without and with special tokens
+  E number of texts, texts, encoding, decoded text without and with special tokens; an encoding is its columns, the
+    number of its overflowing windows, and each of those as an encoding
   D number of ids, ids, decoded text without and with special tokens
   X the end of this tokenizer
 """
@@ -55,6 +55,10 @@ def write_encoding(stream, encoding):
     stream.signed(none_as_minus_one(encoding.sequence_ids))
     stream.numbers(encoding.special_tokens_mask)
     stream.numbers(encoding.attention_mask)
+    windows = encoding.overflowing
+    stream.numbers([len(windows)])
+    for window in windows:
+        write_encoding(stream, window)
 
 
 def write_decoded(stream, tokenizer, ids):
@@ -89,9 +93,7 @@ def write_encodings(stream, tokenizer, inputs, add_special_tokens):
         stream.numbers([len(pair)])
         for text in pair:
             stream.text(text)
-        stream.numbers([1 + len(encoding.overflowing)])
-        for window in (encoding, *encoding.overflowing):
-            write_encoding(stream, window)
+        write_encoding(stream, encoding)
         write_decoded(stream, tokenizer, encoding.ids)
 
 

@@ -64,6 +64,9 @@ class OracleStream {
     encoding.sequence_ids = values<int32_t>(count);
     encoding.special_tokens_mask = values<uint32_t>(count);
     encoding.attention_mask = values<uint32_t>(count);
+    for (uint32_t windows = number(); encoding.overflowing.size() < windows;) {
+      encoding.overflowing.push_back(this->encoding());
+    }
     return encoding;
   }
 
