@@ -11,6 +11,8 @@
 //     optimizer.zero_grad();
 //   }
 
+#include "accelerate/base/require_cpp20.h"
+
 #include <concepts>
 #include <filesystem>
 #include <memory>

@@ -2,6 +2,8 @@
 
 // The collectives as free functions, over all processes of the job: what Python has in accelerate.utils.
 
+#include "accelerate/base/require_cpp20.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>

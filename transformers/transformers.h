@@ -2,6 +2,8 @@
 
 // Everything of the library in one include.
 
+#include "accelerate/base/require_cpp20.h"
+
 #include "transformers/architectures.h"
 #include "transformers/auto_model.h"
 #include "transformers/hub_cache.h"

@@ -5,6 +5,8 @@
 //   DataLoader batches(dataset, {.batch_size = 32, .shuffle = true, .num_workers = 2});
 //   for (auto& batch : batches) ...
 
+#include "accelerate/base/require_cpp20.h"
+
 #include <algorithm>
 #include <chrono>
 #include <concepts>

@@ -98,6 +98,29 @@ END
     outside_of_clone "$work/config"
     [[ $("$work/config") == '{}' ]] || fail "a program with the transformers library did not run"
     ;;
+  docs)
+    # The code on the pages, in a project outside of the clone. Paths are relative to the directory above both, so that the
+    # compiler cache of the clone knows files that have not changed since.
+    moved=$(cat "$area/moved_to")
+    project=$(mktemp -d "$(dirname "$moved")/documents.XXXX")
+    python3 "$clone/tests/docs/write_project.py" "$clone" "$project"
+    export CCACHE_DIR=$clone/.ccache CCACHE_BASEDIR=$(dirname "$moved") CCACHE_NOHASHDIR=1
+    launcher=$(command -v ccache || true)
+    cmake -S "$project" -B "$project/build" -G Ninja -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"
+    cmake --build "$project/build"
+    python3 "$clone/tests/docs/run_programs.py" "$project" "$project/build" "$moved/bin/accelerate" "$clone/.assets"
+    rm -rf "$project"
+    ;;
+  language)
+    # Below C++20 the first thing one reads is what to do, whichever way the library was included.
+    moved=$(cat "$area/moved_to")
+    read -ra flags <<<"$(PKG_CONFIG_PATH=$moved/lib/pkgconfig pkg-config --cflags accelerate)"
+    for header in accelerate/accelerate.h accelerate/accelerator.h accelerate/data/data_loader.h transformers/transformers.h; do
+      said=$(echo "#include <$header>" | g++ "${flags[@]}" -std=c++17 -fsyntax-only -x c++ - 2>&1 || true)
+      [[ $(grep -m1 error <<<"$said") == *'accelerate needs C++20: compile with -std=c++20'* ]] || fail "$header: $said"
+      [[ $(grep -c error <<<"$said") -le 3 ]] || fail "$header: more is said than the one sentence: $said"
+    done
+    ;;
   clean_up)
     rm -rf "$(dirname "$(cat "$area/moved_to")")" "$area/moved_to"
     ;;

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "accelerate/accelerate.h"
+#include "accelerate/accelerator.h"
+#include "accelerate/data/tensor_dataset.h"
+#include "accelerate/operations.h"
+#include "accelerate/train/lambda_lr.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"

@@ -8,14 +8,14 @@
 //   leave CODE       trains, until the last rank ends with CODE after a few steps
 //   reduce BYTES N   N sums of so many bytes; rank 0 prints the seconds that they took
 
-#include <accelerate/accelerate.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <string>
 
+#include "accelerate/accelerator.h"
+#include "accelerate/operations.h"
 #include "tests/support/torch.h"
 
 namespace {

@@ -2,6 +2,8 @@
 
 // Text to ids and back, as a tokenizer.json or a vocab.txt says.
 
+#include "accelerate/base/require_cpp20.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

@@ -4,7 +4,9 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/pooling.h>
 
-#include "accelerate/accelerate.h"
+#include "accelerate/accelerator.h"
+#include "accelerate/data/tensor_dataset.h"
+#include "accelerate/operations.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"

@@ -4,7 +4,8 @@
 
 #include <ranges>
 
-#include "accelerate/accelerate.h"
+#include "accelerate/accelerator.h"
+#include "accelerate/data/tensor_dataset.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"

@@ -4,7 +4,8 @@
 
 #include <map>
 
-#include "accelerate/accelerate.h"
+#include "accelerate/accelerator.h"
+#include "accelerate/operations.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"

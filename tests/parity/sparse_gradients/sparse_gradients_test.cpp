@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "accelerate/accelerate.h"
+#include "accelerate/accelerator.h"
+#include "accelerate/data/tensor_dataset.h"
+#include "accelerate/operations.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
