@@ -6,6 +6,8 @@
 
 #include "notebook/runtime/base64.h"
 #include "notebook/runtime/png.h"
+#include "notebook/runtime/raster.h"
+#include "notebook/runtime/svg.h"
 #include "notebook/runtime/tensor_image.h"
 
 namespace accelerate::notebook {
@@ -21,7 +23,10 @@ Rich image(const at::Tensor& pixels, const ImageOptions& options) {
 }
 
 Rich plot(const std::vector<Series>& series, const PlotOptions& options) {
-  return {{{"image/svg+xml", line_plot(series, options)}, {"text/plain", "<plot " + options.title + ">"}}};
+  auto drawing = line_plot(series, options);
+  return {{{"image/svg+xml", svg(drawing)},
+           {"image/png", base64(encode_png(rasterized(drawing)))},
+           {"text/plain", options.title.empty() ? "<plot>" : "<plot " + options.title + ">"}}};
 }
 
 Rich plot(const std::vector<double>& values, const PlotOptions& options) {

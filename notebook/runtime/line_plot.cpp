@@ -4,8 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <sstream>
-#include <string_view>
 
 #include "accelerate/base/error.h"
 
@@ -13,8 +11,9 @@ namespace accelerate::notebook {
 
 namespace {
 
-constexpr const char* kColors[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728",
-                                   "#9467bd", "#8c564b", "#e377c2", "#17becf"};
+constexpr Color kColors[] = {{0x1f, 0x77, 0xb4}, {0xff, 0x7f, 0x0e}, {0x2c, 0xa0, 0x2c}, {0xd6, 0x27, 0x28},
+                             {0x94, 0x67, 0xbd}, {0x8c, 0x56, 0x4b}, {0xe3, 0x77, 0xc2}, {0x17, 0xbe, 0xcf}};
+constexpr Color kBlack = {}, kGrid = {0xe5, 0xe5, 0xe5};
 constexpr int kLeft = 64, kRight = 16, kTop = 36, kBottom = 48;
 
 struct Range {
@@ -37,74 +36,53 @@ struct Range {
 
 double x_of(const Series& series, size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
 
-std::string number_text(double number, const char* format = "%.6g") {
+std::string number_text(double number) {
   char text[32];
-  std::snprintf(text, sizeof(text), format, std::abs(number) < 1e-12 ? 0.0 : number);
+  std::snprintf(text, sizeof(text), "%.6g", std::abs(number) < 1e-12 ? 0.0 : number);
   return text;
 }
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (char c : text) {
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
-  }
-  return safe;
-}
-
-/// Maps values to places in the picture and writes its parts.
-class Canvas {
+/// Maps values to places in the drawing and adds its parts.
+class Chart {
  public:
-  Canvas(const PlotOptions& options, Range x, Range y) : options_(options), x_(x), y_(y) {
-    out_ << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << options.width << "\" height=\"" << options.height
-         << "\" viewBox=\"0 0 " << options.width << " " << options.height
-         << "\" font-family=\"sans-serif\" font-size=\"12\">\n"
-         << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-  }
+  Chart(const PlotOptions& options, Range x, Range y)
+      : options_(options), x_(x), y_(y), drawing_{.width = options.width, .height = options.height} {}
 
   void axes() {
     for (double tick : round_ticks(x_.low, x_.high, 8)) {
-      line(place_x(tick), bottom(), place_x(tick), kTop, "#e5e5e5");
-      text(place_x(tick), bottom() + 16, number_text(tick), "middle");
+      line(place_x(tick), bottom(), place_x(tick), kTop, kGrid);
+      label({place_x(tick), bottom() + 16}, number_text(tick), Anchor::Middle);
     }
     for (double tick : round_ticks(y_.low, y_.high, 6)) {
-      line(kLeft, place_y(tick), right(), place_y(tick), "#e5e5e5");
-      text(kLeft - 6, place_y(tick) + 4, number_text(tick), "end");
+      line(kLeft, place_y(tick), right(), place_y(tick), kGrid);
+      label({kLeft - 6, place_y(tick) + 4}, number_text(tick), Anchor::End);
     }
-    line(kLeft, bottom(), right(), bottom(), "black");
-    line(kLeft, bottom(), kLeft, kTop, "black");
-    text((kLeft + right()) / 2, 20, options_.title, "middle", "font-size=\"14\"");
-    text((kLeft + right()) / 2, options_.height - 10, options_.x_label, "middle");
-    auto middle = number_text((kTop + bottom()) / 2);
-    text(16, (kTop + bottom()) / 2, options_.y_label, "middle", "transform=\"rotate(-90 16 " + middle + ")\"");
+    line(kLeft, bottom(), right(), bottom(), kBlack);
+    line(kLeft, bottom(), kLeft, kTop, kBlack);
+    label({(kLeft + right()) / 2, 20}, options_.title, Anchor::Middle).font_size = 14;
+    label({(kLeft + right()) / 2, options_.height - 10.0}, options_.x_label, Anchor::Middle);
+    label({16, (kTop + bottom()) / 2}, options_.y_label, Anchor::Middle).upwards = true;
   }
 
-  void curve(const Series& series, const char* color) {
-    std::string points;
-    auto finish = [&] {
-      if (!points.empty()) {
-        out_ << "<polyline fill=\"none\" stroke=\"" << color << "\" stroke-width=\"1.8\" points=\"" << points
-             << "\"/>\n";
-      }
-      points.clear();
-    };
+  /// A curve for each stretch of finite values.
+  void curve(const Series& series, const Color& color) {
+    bool begins = true;
     for (size_t i = 0; i < series.y.size(); ++i) {
       double x = x_of(series, i), y = series.y[i];
-      if (!std::isfinite(x) || !std::isfinite(y)) {
-        finish();
-        continue;
-      }
-      points += (points.empty() ? "" : " ") + number_text(place_x(x), "%.2f") + "," + number_text(place_y(y), "%.2f");
+      bool drawn = std::isfinite(x) && std::isfinite(y);
+      if (drawn && begins) drawing_.curves.push_back({.color = color});
+      if (drawn) drawing_.curves.back().points.push_back({place_x(x), place_y(y)});
+      begins = !drawn;
     }
-    finish();
   }
 
-  void legend(const std::string& name, const char* color, int row) {
+  void legend(const std::string& name, const Color& color, int row) {
     double y = kTop + 14 + 18 * row;
     line(right() - 130, y - 4, right() - 106, y - 4, color);
-    text(right() - 100, y, name, "start");
+    label({right() - 100, y}, name, Anchor::Start);
   }
 
-  std::string svg() const { return out_.str() + "</svg>\n"; }
+  Drawing drawing() { return std::move(drawing_); }
 
  private:
   double right() const { return options_.width - kRight; }
@@ -112,20 +90,17 @@ class Canvas {
   double place_x(double x) const { return kLeft + (x - x_.low) / (x_.high - x_.low) * (right() - kLeft); }
   double place_y(double y) const { return bottom() - (y - y_.low) / (y_.high - y_.low) * (bottom() - kTop); }
 
-  void line(double x1, double y1, double x2, double y2, const char* color) {
-    out_ << "<line x1=\"" << x1 << "\" y1=\"" << y1 << "\" x2=\"" << x2 << "\" y2=\"" << y2 << "\" stroke=\"" << color
-         << "\"/>\n";
+  void line(double x1, double y1, double x2, double y2, const Color& color) {
+    drawing_.lines.push_back({{x1, y1}, {x2, y2}, color});
   }
 
-  void text(double x, double y, const std::string& words, const char* anchor, const std::string& more = "") {
-    if (words.empty()) return;
-    out_ << "<text x=\"" << x << "\" y=\"" << y << "\" text-anchor=\"" << anchor << "\" " << more << ">"
-         << escaped(words) << "</text>\n";
+  Label& label(const Point& place, const std::string& words, Anchor anchor) {
+    return drawing_.labels.emplace_back(Label{.place = place, .words = words, .anchor = anchor});
   }
 
   const PlotOptions& options_;
   Range x_, y_;
-  std::ostringstream out_;
+  Drawing drawing_;
 };
 
 }  // namespace
@@ -149,7 +124,7 @@ std::vector<double> round_ticks(double low, double high, int count) {
   return ticks;
 }
 
-std::string line_plot(const std::vector<Series>& series, const PlotOptions& options) {
+Drawing line_plot(const std::vector<Series>& series, const PlotOptions& options) {
   Range x, y;
   for (const auto& one : series) {
     if (!one.x.empty() && one.x.size() != one.y.size()) {
@@ -161,14 +136,14 @@ std::string line_plot(const std::vector<Series>& series, const PlotOptions& opti
       y.include(one.y[i]);
     }
   }
-  Canvas canvas(options, x.widened(), y.widened());
-  canvas.axes();
-  for (size_t i = 0; i < series.size(); ++i) canvas.curve(series[i], kColors[i % std::size(kColors)]);
+  Chart chart(options, x.widened(), y.widened());
+  chart.axes();
+  for (size_t i = 0; i < series.size(); ++i) chart.curve(series[i], kColors[i % std::size(kColors)]);
   int row = 0;
   for (size_t i = 0; i < series.size(); ++i) {
-    if (!series[i].name.empty()) canvas.legend(series[i].name, kColors[i % std::size(kColors)], row++);
+    if (!series[i].name.empty()) chart.legend(series[i].name, kColors[i % std::size(kColors)], row++);
   }
-  return canvas.svg();
+  return chart.drawing();
 }
 
 }  // namespace accelerate::notebook

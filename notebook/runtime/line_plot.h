@@ -1,9 +1,11 @@
 #pragma once
 
-// Curves, such as those of losses, as an SVG picture.
+// Curves, such as those of losses, over their axes.
 
 #include <string>
 #include <vector>
+
+#include "notebook/runtime/drawing.h"
 
 namespace accelerate::notebook {
 
@@ -25,8 +27,8 @@ struct PlotOptions {
 /// there is no range.
 std::vector<double> round_ticks(double low, double high, int count);
 
-/// The picture with axes, a line for each series, and a legend where a series has a name. Values that are not finite
+/// The drawing with axes, a line for each series, and a legend where a series has a name. Values that are not finite
 /// interrupt the line. Throws Error when x and y have different lengths.
-std::string line_plot(const std::vector<Series>& series, const PlotOptions& options = {});
+Drawing line_plot(const std::vector<Series>& series, const PlotOptions& options = {});
 
 }  // namespace accelerate::notebook

@@ -1,19 +1,40 @@
 """What a person at a notebook does, done to the kernel."""
 
+import base64
 import json
 import os
 import pathlib
 import select
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
+import zlib
 from unittest import mock
 
 import psutil
 from jupyter_client.kernelspec import get_kernel_spec
 from kernel_client import KERNEL, Kernel
+
+
+def read_png(file):
+    """The rows of an RGB picture whose rows are stored without a filter."""
+    width, height = struct.unpack(">II", file[16:24])
+    at, data = 8, b""
+    while at < len(file):
+        size, kind = struct.unpack(">I4s", file[at:at + 8])
+        body = file[at + 8:at + 8 + size]
+        if struct.unpack(">I", file[at + 8 + size:at + 12 + size])[0] != zlib.crc32(kind + body):
+            raise ValueError(f"the sum of the chunk {kind} is wrong")
+        data += body if kind == b"IDAT" else b""
+        at += 12 + size
+    bytes_of_rows = zlib.decompress(data)
+    rows = [bytes_of_rows[y * (3 * width + 1):(y + 1) * (3 * width + 1)] for y in range(height)]
+    if any(row[0] for row in rows):
+        raise ValueError("a row has a filter")
+    return [[tuple(row[1 + 3 * x:4 + 3 * x]) for x in range(width)] for row in rows]
 
 
 class KernelTest(unittest.TestCase):
@@ -28,7 +49,11 @@ class KernelTest(unittest.TestCase):
         return outcome
 
     def value(self, code):
-        return self.run_cell(code).result["text/plain"]
+        return self.value_bundle(code)["text/plain"]
+
+    def value_bundle(self, code):
+        """The value of the cell's last expression in all its formats."""
+        return self.run_cell(code).result
 
     def fails(self, code, **more):
         outcome = self.kernel.run(code, **more)
@@ -301,6 +326,17 @@ class Display(KernelTest):
         outcome = self.run_cell("display(image(torch::rand({3, 8, 8})));\nplot({3, 2, 1}, {.title = \"loss\"})")
         self.assertTrue(outcome.displays[0]["data"]["image/png"].startswith("iVBORw0KGgo"))
         self.assertIn("<polyline", outcome.result["image/svg+xml"])
+
+    def test_a_curve_is_a_picture_too_for_notebooks_that_show_no_svg(self):
+        plot = self.value_bundle('accelerate::notebook::plot({3, 2, 1.5}, {.title = "loss", .width = 400, .height = 300})')
+        pixels = read_png(base64.b64decode(plot["image/png"]))
+        self.assertEqual((len(pixels), len(pixels[0])), (300, 400))
+        self.assertEqual(pixels[2][2], (255, 255, 255))
+        self.assertIn((0x1f, 0x77, 0xb4), [pixel for row in pixels for pixel in row])  # the curve
+        title = [pixel for row in pixels[10:24] for pixel in row[180:260]]
+        self.assertGreater(sum(pixel < (128, 128, 128) for pixel in title), 20)
+        self.assertEqual(plot["text/plain"], "<plot loss>")
+        self.assertEqual(self.value("accelerate::notebook::plot({1, 2})"), "<plot>")
 
     def test_a_display_is_updated_in_its_place(self):
         outcome = self.run_cell("auto shown = accelerate::notebook::display(accelerate::notebook::html(\"<b>1</b>\"));\n"
