@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
@@ -30,6 +31,7 @@ std::array<char, 1 << 16> report;
 std::array<char, 1 << 16> handler_stack;
 std::array<char, 1 << 13> mappings;  // a part of /proc/self/maps
 std::atomic_flag written = ATOMIC_FLAG_INIT;
+uintptr_t interrupted = 0;  // the instruction that a signal came in; 0 when there was none
 
 // How far texts may fill the report: a long message leaves room for frames, and these for what closes the report.
 constexpr size_t kMessageEnd = report.size() / 2;
@@ -129,8 +131,10 @@ void write_frame(Writer& writer, void* address) {
   Dl_info info{};
   link_map* module = nullptr;
   bool known = dladdr1(address, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0 && module != nullptr;
-  // A return address is that of the next instruction; the call stands before it.
-  auto place = reinterpret_cast<uintptr_t>(address) - 1 - (known ? module->l_addr : 0);
+  // A return address is that of the next instruction; the call stands before it. The instruction that a signal came in
+  // may be the first of its function, so nothing stands before it.
+  auto place = reinterpret_cast<uintptr_t>(address);
+  place -= (place == interrupted ? 0 : 1) + (known ? module->l_addr : 0);
   writer.text(path_of(known ? module : nullptr, info.dli_fname, address));
   writer.raw("(+0x");
   writer.number(place, 16);
@@ -155,7 +159,18 @@ const char* name_of(int number) {
   return name != nullptr ? name : "a signal";
 }
 
-void handle_crash(int number) {
+uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+void handle_crash(int number, siginfo_t* /*info*/, void* context) {
+  interrupted = instruction_of(*static_cast<const ucontext_t*>(context));
   write_crash_file(name_of(number));
   raise(number);  // the action is the standard one again, so that the exit status tells the truth
 }
@@ -195,8 +210,8 @@ void report_crashes() {
     struct sigaction action{};
     sigaction(number, nullptr, &action);
     if (action.sa_handler != SIG_DFL) continue;
-    action.sa_handler = handle_crash;
-    action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+    action.sa_sigaction = handle_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
     sigaction(number, &action, nullptr);
   }
 }

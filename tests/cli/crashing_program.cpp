@@ -15,6 +15,9 @@ namespace {
   *nowhere = 1;  // the line that the summary names
 }
 
+/// Crashes in its first instruction.
+[[gnu::noinline, gnu::optimize("O2")]] void write_to(volatile int* nowhere) { *nowhere = 1; }
+
 [[gnu::noinline]] int overflow(int depth) {
   volatile char much[4096];
   much[0] = static_cast<char>(depth);
@@ -33,6 +36,7 @@ int main(int argc, char** argv) {
   std::string way = argc > 1 ? argv[1] : "";
   if (argc > 2 && chdir(argv[2]) != 0) return 2;
   if (way == "segv") write_to_nowhere();
+  if (way == "first") write_to(nullptr);
   if (way == "abort") std::abort();
   if (way == "throw") find_value();
   if (way == "much") say_much();
