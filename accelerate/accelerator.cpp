@@ -91,7 +91,10 @@ std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, pre
 }  // namespace
 
 Accelerator::Accelerator(const AcceleratorOptions& options)
-    : PartialState({.cpu = options.cpu, .timeout = options.timeout, .backend = options.backend}),
+    : PartialState({.cpu = options.cpu,
+                    .timeout = options.timeout,
+                    .backend = options.backend,
+                    .init_method = options.init_method}),
       options_(options),
       project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)),

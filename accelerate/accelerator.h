@@ -105,6 +105,12 @@ class Accelerator : public comm::PartialState {
       const DataLoader<BatchT>& loader,
       std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch = nullptr);
 
+  /// What `prepare` does for an optimizer, and for a scheduler. Prepare the optimizer that a scheduler follows as well.
+  template <class Object>
+  Optimizer prepare_optimizer(Object&& optimizer);
+  template <class Object>
+  Scheduler prepare_scheduler(Object&& scheduler);
+
   // The loop
 
   /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends.
@@ -297,7 +303,26 @@ class Accelerator : public comm::PartialState {
 
   // State
 
+  /// What the program asked for; the members below tell what came of it.
+  const AcceleratorOptions& options() const { return options_; }
+
   precision::MixedPrecision mixed_precision() const { return mixed_precision_; }
+  const std::filesystem::path& project_dir() const { return project_configuration_.project_dir; }
+  const std::filesystem::path& logging_dir() const { return project_configuration_.logging_dir; }
+  const std::vector<tracking::LogWith>& log_with() const { return options_.log_with; }
+  bool device_placement() const { return options_.device_placement; }
+  bool step_scheduler_with_optimizer() const { return options_.step_scheduler_with_optimizer; }
+  const std::vector<std::string>& rng_types() const { return options_.rng_types; }
+
+  /// How loaders that are prepared from now on share their data.
+  const DataLoaderConfiguration& dataloader_config() const { return options_.dataloader_config; }
+  bool split_batches() const { return dataloader_config().split_batches; }
+  std::optional<bool> dispatch_batches() const { return dataloader_config().dispatch_batches; }
+  bool even_batches() const { return dataloader_config().even_batches; }
+  void set_even_batches(bool even_batches) { options_.dataloader_config.even_batches = even_batches; }
+  bool use_seedable_sampler() const { return dataloader_config().use_seedable_sampler; }
+  bool non_blocking() const { return dataloader_config().non_blocking; }
+
   const std::shared_ptr<precision::GradScaler>& scaler() const { return scaler_; }  // null unless fp16
   bool sync_gradients() const { return gradient_state_->sync_gradients; }
   int64_t gradient_accumulation_steps() const { return gradient_state_->num_steps; }
@@ -475,6 +500,21 @@ data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(
   Prepared prepared(loader, prepare_options(), std::move(slice_fn_for_dispatch));
   keep(prepared.core());
   return prepared;
+}
+
+template <class Object>
+Optimizer Accelerator::prepare_optimizer(Object&& optimizer) {
+  static_assert(std::same_as<decltype(prepare(std::forward<Object>(optimizer))), Optimizer>,
+                "prepare_optimizer() takes a torch::optim optimizer, a shared_ptr to one, or the handle of one");
+  return prepare(std::forward<Object>(optimizer));
+}
+
+template <class Object>
+Scheduler Accelerator::prepare_scheduler(Object&& scheduler) {
+  static_assert(std::same_as<decltype(prepare(std::forward<Object>(scheduler))), Scheduler>,
+                "prepare_scheduler() takes a learning-rate scheduler: one of torch::optim, accelerate::LambdaLR, what "
+                "transformers::get_scheduler gives, a class with step(), or the handle of one");
+  return prepare(std::forward<Object>(scheduler));
 }
 
 template <class... M>

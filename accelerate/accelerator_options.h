@@ -64,7 +64,8 @@ struct AcceleratorOptions {
   AutocastKwargs autocast = {};
   ProfileKwargs profile = {};
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective
-  std::string backend = {};  // how ranks talk: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
+  std::string backend = {};      // how ranks talk: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
+  std::string init_method = {};  // where they find each other: env:// (the default), tcp://host:port or file:///path
 };
 
 }  // namespace accelerate

@@ -15,6 +15,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
 #include "accelerate/base/log.h"
+#include "accelerate/recorded_events.h"
 
 namespace accelerate {
 
@@ -101,7 +102,7 @@ Profile::~Profile() noexcept(false) {
     kwargs_.on_trace_ready = nullptr;
     kwargs_.output_trace_dir.clear();
   }
-  leave(/*last=*/true);
+  stop();
   if (kwargs_.output_trace_dir.empty()) return;
   std::exception_ptr failure;
   if (result_) {
@@ -122,7 +123,13 @@ Profile::~Profile() noexcept(false) {
   if (failure) std::rethrow_exception(failure);
 }
 
+void Profile::stop() {
+  if (!stopped_) leave(/*last=*/true);
+  stopped_ = true;
+}
+
 void Profile::step() {
+  if (stopped_) fail("profile: step() comes after stop(); begin another profile to record more");
   leave(/*last=*/false);
   ++step_num_;
   enter();
@@ -136,7 +143,7 @@ ProfileAction Profile::action() const {
 void Profile::enter() {
   auto wanted = action();
   if (wanted != ProfileAction::None && !prepared_) prepare();
-  if ((wanted == ProfileAction::Record || wanted == ProfileAction::RecordAndSave) && !recording_) start();
+  if ((wanted == ProfileAction::Record || wanted == ProfileAction::RecordAndSave) && !recording_) start_recording();
   if (recording_ && kwargs_.schedule_option) {
     step_marker_ = std::make_unique<at::RecordFunction>(at::RecordScope::USER_SCOPE);
     auto name = "ProfilerStep#" + std::to_string(step_num_);
@@ -148,11 +155,11 @@ void Profile::leave(bool last) {
   step_marker_.reset();
   bool complete = recording_ && (last || action() == ProfileAction::RecordAndSave);
   if (complete) {
-    stop();
+    stop_recording();
     if (kwargs_.on_trace_ready) kwargs_.on_trace_ready(*this);
   } else if (last && prepared_) {
     // The profiler forgets its preparations only by running.
-    start();
+    start_recording();
     profiler::disableProfiler();
   }
 }
@@ -162,17 +169,22 @@ void Profile::prepare() {
   prepared_ = true;
 }
 
-void Profile::start() {
+void Profile::start_recording() {
   profiler::enableProfiler(
       config_of(kwargs_), activities_of(kwargs_.activities),
       {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION, at::RecordScope::USER_SCOPE});
   recording_ = true;
 }
 
-void Profile::stop() {
+void Profile::stop_recording() {
   result_ = profiler::disableProfiler();
   exported_.clear();
   recording_ = prepared_ = false;
+}
+
+KeyAverages Profile::key_averages(const KeyAveragesOptions& options) const {
+  if (!result_) fail("key_averages: there is no finished recording; call stop() first, and see schedule_option");
+  return KeyAverages(function_events(*result_), options, kwargs_.profile_memory, kwargs_.with_flops);
 }
 
 void Profile::export_chrome_trace(const std::filesystem::path& path) {

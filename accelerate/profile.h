@@ -1,6 +1,6 @@
 #pragma once
 
-// What a training spends its time on, as a trace for chrome://tracing or https://ui.perfetto.dev.
+// What a training spends its time on, as a trace for chrome://tracing or https://ui.perfetto.dev, and as a table.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "accelerate/comm/group.h"
+#include "accelerate/key_averages.h"
 
 namespace torch::autograd::profiler {
 struct ProfilerResult;
@@ -67,6 +68,14 @@ class [[nodiscard]] Profile {
   void step();
   int64_t step_num() const { return step_num_; }
 
+  /// Ends the recording before the scope does, so that its results can be read. There are no further steps.
+  void stop();
+
+  /// The operators of the latest finished recording, with the names, counts and sums of torch.profiler. It is finished
+  /// after stop(), and in on_trace_ready. Times are those of the CPU; what a GPU did is in the trace. Throws Error when
+  /// there is none yet.
+  KeyAverages key_averages(const KeyAveragesOptions& options = {}) const;
+
   /// Writes the latest finished recording as JSON; a second file of the same recording is a copy of the first. Throws
   /// Error when there is none yet, or it cannot be written.
   void export_chrome_trace(const std::filesystem::path& path);
@@ -76,8 +85,8 @@ class [[nodiscard]] Profile {
   void enter();
   void leave(bool last);
   void prepare();
-  void start();
-  void stop();
+  void start_recording();
+  void stop_recording();
 
   ProfileKwargs kwargs_;
   comm::Group group_;
@@ -85,6 +94,7 @@ class [[nodiscard]] Profile {
   int64_t step_num_ = 0;
   bool prepared_ = false;
   bool recording_ = false;
+  bool stopped_ = false;
   std::unique_ptr<at::RecordFunction> step_marker_;
   std::unique_ptr<torch::autograd::profiler::ProfilerResult> result_;
   std::filesystem::path exported_;  // where that was written first

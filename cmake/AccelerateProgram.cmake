@@ -10,7 +10,7 @@ endfunction()
 
 # accelerate_program_recipe(file include_dir library_dir torch_dir)
 function(accelerate_program_recipe file include_dir library_dir torch_dir)
-  set(headers torch/torch.h accelerate/accelerate.h)
+  set(headers accelerate/accelerate.h)
   set(links -laccelerate)
   if(ACCELERATE_TRANSFORMERS)
     list(APPEND headers transformers/transformers.h)

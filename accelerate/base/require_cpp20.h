@@ -3,6 +3,6 @@
 // Says in one sentence that the compiler is not in C++20, before the errors that would follow from it.
 
 #if __cplusplus < 202002L
-#error "accelerate needs C++20: compile with -std=c++20; in CMake link accelerate::accelerate, and set CMAKE_CXX_STANDARD, if at all, to 20 or later"
+#error "accelerate needs C++20: compile with -std=c++20; in CMake link accelerate::accelerate"
 #include <accelerate_needs_cpp20>  // not there: a missing header ends the compilation
 #endif

@@ -16,6 +16,7 @@
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/core_sharers.h"
+#include "accelerate/comm/init_method.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/rendezvous.h"
 #include "accelerate/comm/sockets.h"
@@ -78,8 +79,8 @@ void ignore_broken_pipes() {
 
 /// The job's store, opened once per process: rank 0's server has to outlive every meeting of the ranks.
 c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
-  static auto* stores = new std::map<std::pair<std::string, int>, c10::intrusive_ptr<c10d::Store>>();
-  auto& store = (*stores)[{process.main_address, process.main_port}];
+  static auto* stores = new std::map<std::string, c10::intrusive_ptr<c10d::Store>>();
+  auto& store = (*stores)[process.store_place()];
   if (!store) store = open_store(process, timeout);
   return store;
 }
@@ -173,7 +174,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
 std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStateOptions& options) {
   check_log_level_variable();
   auto shared = std::make_shared<Shared>();
-  shared->process = read_process_environment();
+  shared->process = with_init_method(read_process_environment(), options.init_method);
   shared->options = options;
   bool cpu = options.cpu || environment_flag("ACCELERATE_USE_CPU", false);
   shared->device = choose_device(cpu, shared->process.local_rank);
@@ -203,6 +204,10 @@ void PartialState::check_joined(const Shared& joined, const PartialStateOptions&
   if (options.timeout && options.timeout != joined.options.timeout) {
     fail("the timeout is ", options.timeout->count(), " ms, but this process already joined its job with one of ",
          joined.options.timeout->count(), " ms", remedy);
+  }
+  if (!options.init_method.empty() && options.init_method != joined.options.init_method) {
+    fail("init_method is '", options.init_method, "', but this process already joined its job with '",
+         joined.options.init_method, "'", remedy);
   }
   const bool same_backend = options.backend == joined.options.backend || options.backend == joined.backend;
   if (!options.backend.empty() && options.backend != "auto" && !same_backend) {

@@ -26,7 +26,8 @@ const char* to_string(DistributedType type);
 struct PartialStateOptions {
   bool cpu = false;  // stay on the CPU although there is a GPU; so does ACCELERATE_USE_CPU=1
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective; 30 minutes, 10 with NCCL
-  std::string backend = {};  // auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
+  std::string backend = {};      // auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
+  std::string init_method = {};  // where ranks find each other: env:// (the default), tcp://host:port or file:///path
 };
 
 /// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an

@@ -20,9 +20,15 @@ struct ProcessEnvironment {
   int main_port = 29500;
   std::optional<int> store_fd;  // rank 0: a socket that the launcher has already bound to main_port
   bool agent_store = false;     // torchrun hosts the store; rank 0 does not
+  std::string store_file = {};  // the store is this file instead
   std::string run_id;           // tells jobs and restarts of one job apart
 
   bool one_machine() const { return local_world_size == world_size; }
+
+  /// Where the store is, for messages.
+  std::string store_place() const {
+    return store_file.empty() ? main_address + ":" + std::to_string(main_port) : store_file;
+  }
 };
 
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;

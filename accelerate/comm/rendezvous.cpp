@@ -1,8 +1,11 @@
 #include "accelerate/comm/rendezvous.h"
 
+#include <filesystem>
+#include <mutex>
 #include <thread>
 #include <vector>
 
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "accelerate/base/error.h"
@@ -71,9 +74,9 @@ void meet(c10d::Store& store, const ProcessEnvironment& process, std::chrono::mi
   auto deadline = Clock::now() + timeout;
   auto rank = std::to_string(process.rank);
   if (store.add("claimed/" + rank, 1) > 1) {
-    refuse(store, "two processes claim rank " + rank + " of the job at " + process.main_address + ":" +
-                      std::to_string(process.main_port) + " (" + describe(process) +
-                      "); is another job using the same port, or a rank started twice?");
+    refuse(store, "two processes claim rank " + rank + " of the job at " + process.store_place() + " (" +
+                      describe(process) + "); is another job using the same " +
+                      (process.store_file.empty() ? "port" : "file, or an old one") + ", or a rank started twice?");
   }
   auto mine = describe(process);
   store.set("job/" + rank, bytes_of(mine));
@@ -94,9 +97,40 @@ void meet(c10d::Store& store, const ProcessEnvironment& process, std::chrono::mi
   await(store, "complete", process, deadline, timeout);
 }
 
+/// A store in a file, which the last rank to end removes, so that the next job may have the same name.
+c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  struct OpenFile {
+    c10::intrusive_ptr<c10d::FileStore> store;
+    int world_size;
+  };
+  static std::mutex mutex;
+  static auto* files = new std::vector<OpenFile>();
+  try {
+    auto store = c10::make_intrusive<c10d::FileStore>(process.store_file, process.world_size);
+    store->setTimeout(timeout);
+    store->add("opened", 1);  // makes the file, or says why it cannot be made
+    std::lock_guard lock(mutex);
+    files->push_back({store, process.world_size});
+    static const int once = std::atexit([] {
+      for (auto& file : *files) {
+        try {
+          if (file.store->add("ended", 1) == file.world_size) std::filesystem::remove(file.store->getPath());
+        } catch (const std::exception&) {  // the file is gone already
+        }
+      }
+    });
+    static_cast<void>(once);
+    return store;
+  } catch (const std::exception& error) {
+    fail("rank ", process.rank, " cannot use the file ", process.store_file,
+         " as the job's store: ", first_line(error));
+  }
+}
+
 }  // namespace
 
 c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
+  if (!process.store_file.empty()) return open_file_store(process, timeout);
   c10d::TCPStoreOptions options;
   options.port = static_cast<uint16_t>(process.main_port);
   options.isServer = hosts_store(process);
@@ -117,7 +151,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   } catch (const std::exception& error) {
     if (!options.isServer) note_lost_peer(first_line(error));
     fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
-         process.main_address, ":", process.main_port, ": ", first_line(error));
+         process.store_place(), ": ", first_line(error));
   }
 }
 
@@ -130,7 +164,7 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     throw;
   } catch (const std::exception& error) {
     note_lost_peer(first_line(error));
-    fail("rank ", process.rank, " lost the job's store at ", process.main_address, ":", process.main_port,
+    fail("rank ", process.rank, " lost the job's store at ", process.store_place(),
          " before the job had started: ", first_line(error),
          "; the process that hosts it has ended, and says why itself");
   }

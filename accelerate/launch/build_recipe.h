@@ -12,7 +12,7 @@ namespace accelerate::launch {
 struct BuildRecipe {
   std::string version = {};  // of the library
   std::string compiler = {};
-  std::vector<std::string> headers = {};  // worth compiling once for all programs
+  std::vector<std::string> headers = {};  // worth compiling once for all programs that include them
   std::vector<std::string> compile_flags = {};
   std::vector<std::string> link_flags = {};
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// What statements on a page may use without a declaration: the objects of the tutorial. A page that needs others declares
-// them in a comment (CONTRIBUTING.md). It is compiled, and never run.
+// What statements on a page may use without a declaration: the objects of the tutorial. A page that needs others
+// declares them in a comment (CONTRIBUTING.md). It is compiled, and never run.
 
 #include <accelerate/accelerate.h>
 #include <transformers/transformers.h>

@@ -22,7 +22,9 @@ TEST_CASE("a source file is compiled once, and again when it or what it includes
   auto source = (root / "train.cpp").string();
   auto write = [](const fs::path& path, const std::string& text) { std::ofstream(path) << text; };
   write(root / "answer.h", "inline int answer() { return 3; }\n");
-  write(source, "#include \"answer.h\"\nint main() { std::vector<int> one(1); return answer() * one.size(); }\n");
+  write(source,
+        "#include <vector>\n#include \"answer.h\"\nint main() { std::vector<int> one(1); return answer() * one.size(); "
+        "}\n");
   BuildRecipe recipe{.version = "1", .compiler = "c++", .headers = {"vector"}, .compile_flags = {"-O0"}};
 
   std::string said;
@@ -56,6 +58,26 @@ TEST_CASE("a source file is compiled once, and again when it or what it includes
   write(source, "int main() { return }\n");
   CHECK_THROWS_WITH_AS(exit_code(recipe), doctest::Contains("does not compile"), Error);
   CHECK_THROWS_WITH_AS(compile_program("missing.cpp", recipe, root / "cache"), doctest::Contains("missing.cpp"), Error);
+}
+
+TEST_CASE("precompiled headers do not change what compiles") {
+  tests::TemporaryDirectory directory;
+  BuildRecipe recipe{.version = "1", .compiler = "c++", .headers = {"vector", "map"}, .compile_flags = {"-O0"}};
+  std::string said;
+  auto compile = [&](const std::string& text) {
+    auto source = directory.write("train.cpp", text);
+    said = tests::captured_stderr([&] { compile_program(source, recipe, directory.path() / "cache"); });
+  };
+  compile("#include <vector>\nint main() { return std::vector<int>(2).size() - 2; }\n");
+  CHECK(said.find("headers of the library") != std::string::npos);
+  compile("  # include \"vector\"  // again\nint main() { return std::vector<int>(1).size() - 1; }\n");
+  CHECK(said.find("headers of the library") == std::string::npos);
+  compile("int main() { return 0; }\n");
+  CHECK(said.find("headers of the library") == std::string::npos);
+  for (const char* lacking : {"int main() { return std::vector<int>(1).size(); }\n",
+                              "#include <vector>\nint main() { return std::map<int, int>().size(); }\n"}) {
+    CHECK_THROWS_WITH_AS(compile(lacking), doctest::Contains("does not compile"), Error);
+  }
 }
 
 TEST_CASE("a source whose path make would take apart is compiled again when it has changed") {
@@ -97,7 +119,7 @@ TEST_CASE("a source that is edited while it compiles is compiled again") {
 
 TEST_CASE("launches of one source at the same time compile it once") {
   tests::TemporaryDirectory directory;
-  auto source = directory.write("train.cpp", "int main() { return 3; }\n");
+  auto source = directory.write("train.cpp", "#include <cstddef>\nint main() { return 3; }\n");
   auto calls = (directory.path() / "calls").string();
   auto compiler = directory.write("compiler", "#!/bin/sh\necho call >> " + calls + "\nexec c++ \"$@\"\n");
   fs::permissions(compiler, fs::perms::owner_all);

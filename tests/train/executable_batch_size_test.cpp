@@ -21,6 +21,27 @@ TEST_CASE("the batch shrinks by a tenth until it fits") {
                                       32,  28,  25,  22, 19, 17, 15, 13, 11, 9,  8});
 }
 
+TEST_CASE("reduce_batch_size_fn gives the next size, without an argument as in Python") {
+  std::vector<int64_t> tried;
+  int64_t size = 100;
+  const auto attempt = [&](int64_t batch_size, int64_t fits) {
+    tried.push_back(batch_size);
+    if (batch_size > fits) throw std::bad_alloc();
+    return batch_size;
+  };
+  const BatchSizeOptions halves{.starting_batch_size = 100, .reduce_batch_size_fn = [&] { return size /= 2; }};
+  CHECK(find_executable_batch_size(attempt, halves, 20) == 12);
+  CHECK(tried == std::vector<int64_t>{100, 50, 25, 12});
+
+  size = 3;
+  CHECK_THROWS_WITH_AS(find_executable_batch_size(
+                           attempt, {.starting_batch_size = 3, .reduce_batch_size_fn = [&] { return size /= 2; }}, 0),
+                       doctest::Contains("no batch size from 3 down"), Error);
+  CHECK_THROWS_WITH_AS(
+      find_executable_batch_size(attempt, {.starting_batch_size = 8, .reduce_batch_size_fn = [] { return 8; }}, 0),
+      doctest::Contains("gave 8 after a batch of 8"), Error);
+}
+
 TEST_CASE("further arguments are handed on by reference, and again at every attempt") {
   int calls = 0;
   const auto sum = find_executable_batch_size(

@@ -1,0 +1,104 @@
+#include "accelerate/comm/init_method.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "accelerate/base/error.h"
+#include "accelerate/base/loopback_port.h"
+#include "accelerate/comm/partial_state.h"
+#include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
+
+using namespace accelerate;
+using namespace accelerate::comm;
+
+namespace {
+
+ProcessEnvironment launched(int rank, int world_size, int local_world_size) {
+  ProcessEnvironment process;
+  process.rank = process.local_rank = rank;
+  process.world_size = world_size;
+  process.local_world_size = local_world_size;
+  process.distributed = true;
+  process.store_fd = 7;
+  process.agent_store = true;
+  return process;
+}
+
+}  // namespace
+
+TEST_CASE("init_method says where the store is; the launcher's is used unless it says otherwise") {
+  for (const char* same : {"", "env://", "tcp://127.0.0.1:29500"}) {
+    auto process = with_init_method(launched(1, 2, 2), same);
+    CHECK(process.store_place() == "127.0.0.1:29500");
+    CHECK(process.store_fd == 7);
+    CHECK(process.agent_store);
+  }
+  for (const auto& [method, place] : {std::pair{"tcp://node7:1234", "node7:1234"},
+                                      {"tcp://node7:1234?rank=1&world_size=2", "node7:1234"},
+                                      {"tcp://[fe80::1]:80", "fe80::1:80"},
+                                      {"file:///tmp/rendezvous", "/tmp/rendezvous"},
+                                      {"file:///tmp/rendezvous?world_size=2", "/tmp/rendezvous"}}) {
+    auto process = with_init_method(launched(1, 2, 2), method);
+    CHECK(process.store_place() == place);
+    CHECK_FALSE(process.store_fd.has_value());
+    CHECK_FALSE(process.agent_store);
+    CHECK(process.rank == 1);
+  }
+}
+
+TEST_CASE("without a launcher init_method tells the rank and the size of the job") {
+  auto process = with_init_method({}, "tcp://127.0.0.1:4000?rank=2&world_size=3");
+  CHECK(process.rank == 2);
+  CHECK(process.world_size == 3);
+  CHECK(process.local_rank == 2);
+  CHECK(process.one_machine());
+  CHECK(process.distributed);
+}
+
+TEST_CASE("an init_method that cannot be is an error that names it and the ones that can") {
+  struct Case {
+    const char* method;
+    const char* reason;
+  };
+  for (const auto& [method, reason] :
+       {Case{"udp://node7:1", "none of the ways"}, Case{"node7:1", "none of the ways"},
+        Case{"tcp://node7", "a host and a port"}, Case{"tcp://:80", "a host and a port"},
+        Case{"tcp://node7:http", "the port is not a number"}, Case{"tcp://node7:70000", "from 1 to 65535"},
+        Case{"tcp://node7:1?rank=one", "rank is not a number"}, Case{"tcp://node7:1?size=2", "'size' is unknown"},
+        Case{"tcp://node7:1?rank=0", "the launcher says rank 1 of 2"}, Case{"file://relative", "begin with /"}}) {
+    CHECK_THROWS_WITH_AS(with_init_method(launched(1, 2, 2), method), doctest::Contains(reason), Error);
+    CHECK_THROWS_WITH_AS(with_init_method(launched(1, 2, 2), method), doctest::Contains(method), Error);
+  }
+  CHECK_THROWS_WITH_AS(with_init_method({}, "tcp://node7:1?rank=1"), doctest::Contains("rank and world_size"), Error);
+  CHECK_THROWS_WITH_AS(with_init_method({}, "tcp://node7:1?rank=2&world_size=2"), doctest::Contains("below"), Error);
+  CHECK_THROWS_WITH_AS(with_init_method(launched(1, 4, 2), "file:///tmp/x"), doctest::Contains("of one machine"),
+                       Error);
+}
+
+TEST_CASE("ranks find each other at the address, or in the file, that init_method names") {
+  tests::TemporaryDirectory directory;
+  const auto file = directory.path() / "rendezvous";
+  int port = 0;
+  {
+    LoopbackPort free_port(0);
+    port = free_port.number();
+  }
+  for (const auto& method : {"file://" + file.string(), "tcp://127.0.0.1:" + std::to_string(port)}) {
+    tests::run_ranks(2, [&](Group& group) {
+      PartialState::reset();
+      setenv("MASTER_PORT", "1", 1);  // leads nowhere
+      unsetenv("ACCELERATE_STORE_FD");
+      PartialState state({.init_method = method});
+      CHECK(state.num_processes() == 2);
+      auto sum = torch::ones({3}) * (group.rank() + 1);
+      state.group().all_reduce(sum);
+      CHECK(sum[0].item<float>() == 3);
+      CHECK_THROWS_WITH_AS(PartialState({.init_method = "tcp://node7:1"}), doctest::Contains("already joined"), Error);
+      PartialState again({.init_method = method});
+      state.wait_for_everyone();
+      PartialState::reset();
+    });
+  }
+}
