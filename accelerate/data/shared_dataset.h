@@ -40,6 +40,7 @@ struct given_dataset<at::Tensor> {
 template <class Given>
 using given_dataset_t = typename detail::given_dataset<Given>::type;
 
+/// The data set that the argument gives, shared: a smart pointer keeps pointing to its own, anything else is moved.
 template <class Given>
 std::shared_ptr<given_dataset_t<Given>> share_dataset(Given given) {
   return detail::given_dataset<Given>::share(std::move(given));

@@ -57,7 +57,10 @@ class Subset {
     dataset_->set_epoch(epoch);
   }
 
+  /// The data set that the samples come from.
   D& dataset() const { return *dataset_; }
+
+  /// The positions of the samples in dataset().
   const Indices& indices() const { return indices_; }
 
  private:

@@ -19,21 +19,28 @@ struct std::tuple_element<0, at::Tensor> {
   using type = at::Tensor;
 };
 namespace at {
+
+/// The only part of a tensor that is taken apart: the tensor itself.
 template <size_t index>
   requires(index == 0)
 Tensor& get(Tensor& tensor) {
   return tensor;
 }
+
+/// The same for a constant tensor.
 template <size_t index>
   requires(index == 0)
 const Tensor& get(const Tensor& tensor) {
   return tensor;
 }
+
+/// The same for a temporary, which is moved.
 template <size_t index>
   requires(index == 0)
 Tensor&& get(Tensor&& tensor) {
   return std::move(tensor);
 }
+
 }  // namespace at
 
 namespace accelerate::data {
