@@ -47,6 +47,7 @@ decltype(auto) find_executable_batch_size(Function&& function, const BatchSizeOp
   fail("find_executable_batch_size: no batch size from ", options.starting_batch_size, " down fits into memory");
 }
 
+/// The same from `starting_batch_size` down, in steps of 0.9.
 template <class Function, class... Arguments>
 decltype(auto) find_executable_batch_size(Function&& function, int64_t starting_batch_size = 128,
                                           Arguments&&... arguments) {
