@@ -12,6 +12,7 @@
 #include "accelerate/launch/guard.h"
 #include "accelerate/launch/launch.h"
 #include "accelerate/launch/launch_flags.h"
+#include "accelerate/launch/show_settings.h"
 #include "accelerate/launch/slurm.h"
 #include "cli/command_line.h"
 
@@ -102,7 +103,11 @@ int launch_command(const std::vector<std::string>& arguments) try {
   bool asks_for_help = std::find(line.flags.begin(), line.flags.end(), "--help") != line.flags.end();
   if (asks_for_help) return std::cout << app.help(), 0;
   auto settings = gather_settings(line.flags);
-  if (settings.is_on("show_config")) return std::cout << settings.describe(), 0;
+  if (settings.is_on("show_config")) {
+    auto program = line.program.empty() ? "" : line.program.front();
+    bool all = settings.text("show_config") == "all";
+    return std::cout << launch::show_settings(settings, {.program = program, .gpus = count_gpus(), .all = all}), 0;
+  }
   if (line.program.empty()) {
     throw UsageError("no program to run; usage: accelerate launch [OPTIONS] program [arguments...]");
   }

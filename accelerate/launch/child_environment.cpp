@@ -32,6 +32,7 @@ std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options
   if (auto steps = options.gradient_accumulation_steps) {
     variables.push_back({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS", std::to_string(*steps)});
   }
+  if (options.zero_stage) variables.push_back({"ACCELERATE_ZERO_STAGE", std::to_string(*options.zero_stage)});
   variables.insert(variables.end(), options.sharding_variables.begin(), options.sharding_variables.end());
   return variables;
 }

@@ -13,7 +13,11 @@ using enum FlagKind;
 std::vector<LaunchFlag> program_flags() {
   return {
       {"config_file", Text, "Configuration to read instead of the one that `accelerate config` wrote"},
-      {"show_config", Switch, "Print every value and where it comes from, and start nothing", "false"},
+      {"show_config",
+       Switch,
+       "Print what concerns the program and where it comes from, and start nothing; =all prints every value",
+       "false",
+       {"all"}},
       {"module", Switch, "The program is a Python module, as after python3 -m", "false", {}, "m"},
       {"no_python", Switch, "Execute the program itself, also if its name ends in .py or .cpp", "false"},
       {"quiet", Switch, "When a rank fails, return its exit code and say nothing", "false", {}, "q"},
@@ -43,6 +47,11 @@ std::vector<LaunchFlag> hardware_flags() {
       {"num_cpu_threads_per_process", Integer, "Threads of each process; by default OMP_NUM_THREADS, or a fair share"},
       {"enable_cpu_affinity", Switch, "Give each rank cores of its own", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
       {"gradient_accumulation_steps", Integer, "Batches whose gradients are summed before a step of the optimizer"},
+      {"zero_stage",
+       Text,
+       "Ranks of a C++ program share the step of the optimizer (1) and the gradients too (2), or nothing (0)",
+       "",
+       {"0", "1", "2"}},
   };
 }
 
@@ -113,6 +122,7 @@ std::vector<LaunchFlag> sharding_flags() {
       {"fsdp_sync_module_states", Text, "", "true"},
       {"fsdp_activation_checkpointing", Text, "", "false"},
       {"fsdp_activation_checkpointing_offload", Text, "", "false"},
+      {"fsdp_ignored_modules", Text},
       {"use_parallelism_config", Switch, "Several ways at once, with --parallelism_config_... likewise", "false"},
       {"parallelism_config_dp_replicate_size", Integer, "", "1"},
       {"parallelism_config_dp_shard_size", Integer, "", "1"},
@@ -137,7 +147,7 @@ struct Reason {
 const std::vector<Reason>& reasons() {
   static const std::vector<Reason> kAll = {
       {{"use_deepspeed", "gradient_clipping"},
-       {"deepspeed_", "zero", "offload_"},
+       {"deepspeed_", "zero3_", "offload_"},
        "belongs to DeepSpeed, a Python library; start such a program with Python's `accelerate launch` or `deepspeed`"},
       {{"use_megatron_lm"},
        {"megatron_lm_"},

@@ -16,7 +16,7 @@ struct LaunchFlag {
   FlagKind kind = FlagKind::Text;
   std::string help = {};                  // without one the flag is left out of the help text
   std::string fallback = {};              // what holds when nobody says anything; empty: nothing
-  std::vector<std::string> choices = {};  // all values there are; empty: any
+  std::vector<std::string> choices = {};  // all values there are, of a switch besides yes and no; empty: any
   std::string letter = {};                // for short
   std::string own_variable = {};          // where the library already has a name for it
   std::string group = {};                 // heading in the help text

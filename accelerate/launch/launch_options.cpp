@@ -85,13 +85,16 @@ void check_gpu_ids(const LaunchOptions& options) {
   if (!valid) fail(name_of(options, "gpu_ids"), " is '", options.gpu_ids, "'; it can be all, or numbers such as 0,1,3");
 }
 
-bool is_python(const LaunchOptions& options) {
-  auto name = options.program.substr(options.program.rfind('/') + 1);
-  return options.module || name.ends_with(".py") || name.starts_with("python");
-}
-
-void check_for_python_only(const LaunchOptions& options) {
-  if (is_python(options)) return;
+/// Options that only programs of one language understand.
+void check_language(const LaunchOptions& options) {
+  if (is_python_program(options.program, options.module)) {
+    // The variable may be meant for other programs; who gives the flag wants it here.
+    if (options.zero_stage && name_of(options, "zero_stage") == "--zero_stage") {
+      fail("--zero_stage is for C++ programs, and ", options.program, " is one of Python. There it ",
+           why_not_here("use_deepspeed"));
+    }
+    return;
+  }
   if (options.dynamo_backend != "no") {
     fail(name_of(options, "dynamo_backend"), " is ", options.dynamo_backend,
          ", but torch.compile is for Python programs, and ", options.program,
@@ -105,11 +108,17 @@ void check_for_python_only(const LaunchOptions& options) {
 
 }  // namespace
 
+int usual_processes(int num_machines, int gpus) { return std::max(1, gpus) * std::max(1, num_machines); }
+
+bool is_python_program(const std::string& program, bool module) {
+  auto name = program.substr(program.rfind('/') + 1);
+  return module || name.ends_with(".py") || name.starts_with("python");
+}
+
 LaunchOptions options_of(const Settings& settings, int gpus) {
   LaunchOptions options;
   options.num_machines = *settings.integer("num_machines");
-  options.num_processes =
-      settings.integer("num_processes").value_or(std::max(1, gpus) * std::max(1, options.num_machines));
+  options.num_processes = settings.integer("num_processes").value_or(usual_processes(options.num_machines, gpus));
   options.machine_rank = *settings.integer("machine_rank");
   options.main_process_ip = settings.text("main_process_ip");
   options.main_process_port = settings.integer("main_process_port");
@@ -126,6 +135,7 @@ LaunchOptions options_of(const Settings& settings, int gpus) {
   options.enable_cpu_affinity = settings.is_on("enable_cpu_affinity");
   options.num_cpu_threads_per_process = settings.integer("num_cpu_threads_per_process");
   options.gradient_accumulation_steps = settings.integer("gradient_accumulation_steps");
+  options.zero_stage = settings.integer("zero_stage");
   options.dynamo_backend = settings.text("dynamo_backend");
   options.dynamo_mode = settings.text("dynamo_mode");
   options.dynamo_use_fullgraph = settings.is_on("dynamo_use_fullgraph");
@@ -170,7 +180,7 @@ void check(const LaunchOptions& options) {
   if (options.module && options.no_python) {
     fail("--module and --no_python contradict each other: a module is run by python3; give one of them");
   }
-  check_for_python_only(options);
+  check_language(options);
 }
 
 }  // namespace accelerate::launch

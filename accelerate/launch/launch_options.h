@@ -35,6 +35,7 @@ struct LaunchOptions {
   bool enable_cpu_affinity = false;
   std::optional<int> num_cpu_threads_per_process = std::nullopt;
   std::optional<int> gradient_accumulation_steps = std::nullopt;
+  std::optional<int> zero_stage = std::nullopt;  // for C++ programs
   std::string dynamo_backend = "no";
   std::string dynamo_mode = "default";
   bool dynamo_use_fullgraph = false;
@@ -70,6 +71,12 @@ LaunchOptions options_of(const Settings& settings, int gpus);
 
 /// What messages call an option: its flag, or where its value came from instead.
 std::string name_of(const LaunchOptions& options, const std::string& flag);
+
+/// The number of processes when nobody says one: one for each GPU, or one, on every machine.
+int usual_processes(int num_machines, int gpus);
+
+/// Whether Python runs the program: a script, a module or the interpreter itself.
+bool is_python_program(const std::string& program, bool module);
 
 /// Throws Error naming the option, its value and the remedy when the options contradict themselves or each other.
 void check(const LaunchOptions& options);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <sstream>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
@@ -35,16 +34,22 @@ std::string named(const LaunchFlag& flag, const Setting& setting) {
   return name_of(flag.name, setting) + " is '" + setting.value + "'";
 }
 
+bool is_choice(const LaunchFlag& flag, const std::string& value) {
+  return std::find(flag.choices.begin(), flag.choices.end(), value) != flag.choices.end();
+}
+
 void check(const LaunchFlag& flag, const Setting& setting) {
   if (flag.name == "mixed_precision" && setting.value == "fp8") {
     fail(named(flag, setting), ", which needs libraries for Python; it can be ", listed(flag.choices, " or "));
   }
   switch (flag.kind) {
     case FlagKind::Switch:
+      if (is_choice(flag, setting.value)) break;
       try {
         parse_flag(setting.value);
       } catch (const Error&) {
-        fail(named(flag, setting), "; it can be true or false");
+        fail(named(flag, setting), "; it can be ", listed(flag.choices, ", "), flag.choices.empty() ? "" : ", ",
+             "true or false");
       }
       break;
     case FlagKind::Integer:
@@ -56,8 +61,7 @@ void check(const LaunchFlag& flag, const Setting& setting) {
       }
       break;
     case FlagKind::Text:
-      if (!flag.choices.empty() &&
-          std::find(flag.choices.begin(), flag.choices.end(), setting.value) == flag.choices.end()) {
+      if (!flag.choices.empty() && !is_choice(flag, setting.value)) {
         fail(named(flag, setting), "; it can be ", listed(flag.choices, " or "));
       }
   }
@@ -82,7 +86,9 @@ const Setting& Settings::at(const std::string& name) const {
   return found == settings_.end() ? kNone : found->second;
 }
 
-bool Settings::is_on(const std::string& name) const { return parse_flag(at(name).value); }
+bool Settings::is_on(const std::string& name) const {
+  return is_choice(*find_launch_flag(name), at(name).value) || parse_flag(at(name).value);
+}
 
 const std::string& Settings::text(const std::string& name) const { return at(name).value; }
 
@@ -98,18 +104,6 @@ bool Settings::is_given(const std::string& name) const {
 bool Settings::is_from_file(const std::string& name) const { return in_file(at(name)); }
 
 std::string Settings::given_as(const std::string& name) const { return name_of(name, at(name)); }
-
-std::string Settings::describe() const {
-  std::ostringstream text;
-  for (const auto& flag : launch_flags()) {
-    const auto& [value, origin] = at(flag.name);
-    if (origin.empty() || flag.name == "show_config") continue;
-    auto line = flag.name + ": " + value;
-    line.resize(std::max<size_t>(line.size(), 48), ' ');
-    text << line << "  # " << origin << '\n';
-  }
-  return text.str();
-}
 
 SettingMap settings_of_environment() {
   SettingMap settings;

@@ -39,12 +39,10 @@ class Settings {
   /// The setting as the user knows it: by its flag, its variable, or its place in a file.
   std::string given_as(const std::string& name) const;
 
-  /// Every value on a line with its origin, as YAML with comments.
-  std::string describe() const;
-
- private:
+  /// The value and its origin; both empty when nobody gave one and there is no default.
   const Setting& at(const std::string& name) const;
 
+ private:
   SettingMap settings_;
 };
 

@@ -108,6 +108,28 @@ TEST_CASE("a flag comes before the environment, that before the configuration, a
   }
 }
 
+TEST_CASE("--zero_stage reaches a C++ program, from the flag or the variable") {
+  std::string show = "echo ${ACCELERATE_ZERO_STAGE:-none}";
+  CHECK(Run({"launch", "sh", "-c", show}).output == "none\n");
+  CHECK(Run({"launch", "--zero_stage", "2", "sh", "-c", show}).output == "2\n");
+  CHECK(Run({"launch", "--zero_stage=0", "sh", "-c", show}, {{"ACCELERATE_ZERO_STAGE", "1"}}).output == "0\n");
+  CHECK(Run({"launch", "sh", "-c", show}, {{"ACCELERATE_ZERO_STAGE", "1"}}).output == "1\n");
+  auto shown = Run({"launch", "--show_config", "ls"}, {{"ACCELERATE_ZERO_STAGE", "1"}}).output;
+  CHECK_MESSAGE(shown.find("zero_stage: 1 ") != std::string::npos, shown);
+  CHECK_MESSAGE(shown.find("# ACCELERATE_ZERO_STAGE\n") != std::string::npos, shown);
+}
+
+TEST_CASE("--show_config shows what concerns the program, and all on request") {
+  auto shown = Run({"launch", "--cpu", "--show_config", "ls"});
+  CHECK(shown.exit_code == 0);
+  CHECK_MESSAGE(shown.output.find("fsdp") == std::string::npos, shown.output);
+  CHECK_MESSAGE(shown.output.find("\n# Processes\nnum_processes: 1 ") != std::string::npos, shown.output);
+  auto all = Run({"launch", "--cpu", "--show_config=all", "ls"});
+  CHECK(all.exit_code == 0);
+  CHECK(all.output.find("fsdp_sharding_strategy: FULL_SHARD ") != std::string::npos);
+  CHECK(tests::count_lines(all.output) > tests::count_lines(shown.output) + 20);
+}
+
 TEST_CASE("the default configuration is found through HF_HOME, and --cpu leaves it aside") {
   tests::TemporaryDirectory directory;
   directory.write("accelerate/default_config.yaml", "distributed_type: MULTI_CPU\nnum_processes: 3\nuse_cpu: true\n");

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <sstream>
+
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/launch/launch_options.h"
+#include "accelerate/launch/show_settings.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;
@@ -22,7 +26,7 @@ TEST_CASE("earlier sources win, and defaults come last") {
   CHECK_FALSE(settings.integer("main_process_port"));
   CHECK(settings.is_given("mixed_precision"));
   CHECK_FALSE(settings.is_given("num_machines"));
-  auto text = settings.describe();
+  auto text = show_settings(settings, {});
   for (auto part : {"num_processes: 2 ", "# --num_processes", "# ACCELERATE_DEBUG_MODE", "# c.yaml:1",
                     "num_machines: 1 ", "# default"}) {
     CHECK_MESSAGE(text.find(part) != std::string::npos, text);
@@ -101,9 +105,9 @@ TEST_CASE("every flag has an environment variable of its own") {
 }
 
 TEST_CASE("flags of Python's launcher that mean nothing here say why") {
-  for (auto name : {"use_deepspeed", "deepspeed_config_file", "zero_stage", "zero3_init_flag", "offload_param_device",
-                    "gradient_clipping", "use_megatron_lm", "megatron_lm_tp_degree", "tpu", "tpu_cluster", "vm", "env",
-                    "downcast_bf16", "aws_access_key_id", "fp8_backend"}) {
+  for (auto name : {"use_deepspeed", "deepspeed_config_file", "zero3_init_flag", "zero3_save_16bit_model",
+                    "offload_param_device", "gradient_clipping", "use_megatron_lm", "megatron_lm_tp_degree", "tpu",
+                    "tpu_cluster", "vm", "env", "downcast_bf16", "aws_access_key_id", "fp8_backend"}) {
     CHECK_MESSAGE(why_not_here(name) != "", name);
   }
   CHECK(why_not_here("vmware") == "");
@@ -124,10 +128,51 @@ TEST_CASE("a configuration file gives flags, with its lines as their origin") {
   CHECK(settings.is_on("cpu"));
   CHECK(settings.text("dynamo_backend") == "inductor");
   CHECK(settings.text("mpirun_hostfile") == "hosts");
-  CHECK_MESSAGE(settings.describe().find("# c.yaml:4") != std::string::npos, settings.describe());
+  auto shown = show_settings(settings, {});
+  CHECK_MESSAGE(shown.find("# c.yaml:4") != std::string::npos, shown);
 
   config.distributed_type = "DEEPSPEED";
   CHECK_THROWS_WITH_AS(settings_of_config(config), doctest::Contains("DeepSpeed"), Error);
+}
+
+TEST_CASE("what cannot make a difference to the program is not shown, unless it was given or all is asked for") {
+  auto names_in = [](const std::string& text) {
+    std::set<std::string> names;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("#")) names.insert(line.substr(0, line.find(':')));
+    }
+    return names;
+  };
+  Settings plain({});
+  auto for_cpp = names_in(show_settings(plain, {.program = "./train"}));
+  for (auto name : {"num_processes", "cpu", "mixed_precision", "num_machines", "max_restarts", "debug"}) {
+    CHECK_MESSAGE(for_cpp.contains(name), name);
+  }
+  for (auto name : {"gpu_ids", "multi_gpu", "machine_rank", "rdzv_backend", "dynamo_backend", "use_fsdp",
+                    "fsdp_sharding_strategy", "parallelism_config_tp_size"}) {
+    CHECK_MESSAGE(!for_cpp.contains(name), name);
+  }
+  auto for_python = names_in(show_settings(plain, {.program = "train.py", .gpus = 2}));
+  for (auto name : {"gpu_ids", "multi_gpu", "dynamo_backend", "use_fsdp"})
+    CHECK_MESSAGE(for_python.contains(name), name);
+  CHECK_FALSE(for_python.contains("fsdp_sharding_strategy"));
+  CHECK_FALSE(for_python.contains("dynamo_mode"));
+
+  SettingMap given = {{"use_fsdp", {"true", "c.yaml:1"}},
+                      {"num_machines", {"2", "c.yaml:2"}},
+                      {"dynamo_mode", {"default", "ACCELERATE_DYNAMO_MODE"}}};
+  auto with_given = names_in(show_settings(Settings({given}), {.program = "./train"}));
+  for (auto name : {"use_fsdp", "fsdp_sharding_strategy", "machine_rank", "rdzv_backend", "dynamo_mode"}) {
+    CHECK_MESSAGE(with_given.contains(name), name);
+  }
+  auto all = names_in(show_settings(plain, {.program = "./train", .all = true}));
+  for (const auto& flag : launch_flags()) {
+    if (!flag.fallback.empty() && flag.name != "show_config") CHECK_MESSAGE(all.contains(flag.name), flag.name);
+  }
+  CHECK(show_settings(plain, {}).find(" defaults that make no difference here are left out") != std::string::npos);
+  CHECK(show_settings(plain, {.all = true}).find("left out") == std::string::npos);
+  CHECK(show_settings(plain, {.gpus = 4}).find("num_processes: 4 ") != std::string::npos);
 }
 
 TEST_CASE("FSDP becomes the variables that Python's Accelerate reads") {
