@@ -16,6 +16,7 @@
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
+#include "accelerate/launch/job_directory.h"
 #include "accelerate/launch/port.h"
 #include "cli/machine.h"
 
@@ -123,14 +124,18 @@ Finding check_shared_memory_size(const fs::path& directory) {
 }
 
 Finding check_stale_shared_memory(const fs::path& directory) {
+  // In this order: a job that starts meanwhile makes files that are not looked at.
+  auto files = own_files(directory, {"accelerate_", "torch_", "gloo_"});
   auto in_use = files_in_use(directory);
   std::vector<fs::path> stale;
   uint64_t bytes = 0;
-  for (const auto& file : own_files(directory, {"accelerate_", "torch_", "gloo_"})) {
+  for (const auto& file : files) {
     if (in_use.contains(file.string())) continue;
     std::error_code error;
+    auto size = fs::file_size(file, error);
+    if (error) continue;  // its job has ended meanwhile, and removed it
     stale.push_back(file);
-    bytes += fs::file_size(file, error);
+    bytes += size;
   }
   if (stale.empty()) return {"no stale shared memory"};
   return {plural(stale.size(), "file") + " of ended jobs in " + directory.string() + " (" + format_bytes(bytes) + ")",
@@ -139,12 +144,11 @@ Finding check_stale_shared_memory(const fs::path& directory) {
 
 Finding check_left_over_jobs(const fs::path& directory) {
   auto jobs = own_files(directory, {"accelerate_launch_"});
-  auto in_use = files_in_use(directory);
-  std::erase_if(jobs, [&](const fs::path& job) {
-    return std::any_of(in_use.begin(), in_use.end(), [&](const auto& file) { return file.starts_with(job.string()); });
-  });
-  if (jobs.empty()) return {"no reports of crashed jobs in " + directory.string()};
-  return {plural(jobs.size(), "report") + " of crashed jobs in " + directory.string(),
+  auto num_running = std::erase_if(jobs, launch::is_in_use);
+  std::erase_if(jobs, [](const fs::path& job) { return !fs::exists(job); });  // it has ended meanwhile
+  auto running = num_running == 0 ? "" : "; " + plural(num_running, "job") + (num_running == 1 ? " runs" : " run");
+  if (jobs.empty()) return {"no reports of crashed jobs in " + directory.string() + running};
+  return {plural(jobs.size(), "report") + " of crashed jobs in " + directory.string() + running,
           "when you have read them, remove them; the first is " + jobs.front().string()};
 }
 

@@ -1,6 +1,8 @@
 #include "accelerate/launch/job_directory.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <cstring>
@@ -28,6 +30,10 @@ fs::path temporary_directory() {
   fail("there is no directory for temporary files: ", error.message(), "; set TMPDIR to one");
 }
 
+Descriptor open_directory(const fs::path& path) {
+  return Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
 }  // namespace
 
 JobDirectory::JobDirectory(const std::string& log_dir) : temporary_(log_dir.empty()) {
@@ -40,6 +46,8 @@ JobDirectory::JobDirectory(const std::string& log_dir) : temporary_(log_dir.empt
     fail(temporary_ ? "" : "--log_dir: ", "the directory ", pattern, " cannot be created: ", std::strerror(errno));
   }
   path_ = fs::absolute(pattern);
+  lock_ = open_directory(path_);
+  flock(lock_.get(), LOCK_SH);
   if (temporary_) return;
   fs::remove(fs::path(log_dir) / "latest", error);
   fs::create_directory_symlink(path_.filename(), fs::path(log_dir) / "latest", error);
@@ -49,6 +57,11 @@ fs::path JobDirectory::of_rank(int attempt, int local_rank) const {
   auto path = path_ / ("attempt_" + std::to_string(attempt)) / std::to_string(local_rank);
   fs::create_directories(path);
   return path;
+}
+
+bool is_in_use(const fs::path& job_directory) {
+  auto directory = open_directory(job_directory);
+  return directory && flock(directory.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 void JobDirectory::tidy() const {

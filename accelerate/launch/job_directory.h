@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <string>
 
+#include "accelerate/base/descriptor.h"
+
 namespace accelerate::launch {
 
-/// A directory for one job, readable by its user alone, in the layout of torchrun: attempt_<n>/<local rank>/.
+/// A directory for one job, readable by its user alone, in the layout of torchrun: attempt_<n>/<local rank>/. It is
+/// locked (flock) while the launcher lives, so that others can tell a job that runs from one that has crashed.
 class JobDirectory {
  public:
   /// Below `log_dir`, where it stays and a link `latest` points to it, or with an empty one in the system's directory
@@ -25,6 +28,10 @@ class JobDirectory {
  private:
   std::filesystem::path path_;
   bool temporary_;
+  Descriptor lock_;
 };
+
+/// Whether the launcher of the job in that directory still lives, also if it is in another container.
+bool is_in_use(const std::filesystem::path& job_directory);
 
 }  // namespace accelerate::launch

@@ -115,6 +115,26 @@ TEST_CASE("doctor tells shared memory in use from what ended jobs left behind") 
   CHECK(check_left_over_jobs(directory.path()).observation.find("1 report of crashed jobs") == 0);
 }
 
+TEST_CASE("doctor tells a job that runs from one that has crashed") {
+  TemporaryDirectory directory;
+  tests::Program job({ACCELERATE_COMMAND, "launch", "--cpu", "-n", "2", "sh", "-c", "echo up; exec sleep 60"},
+                     {{"TMPDIR", directory.path().string()}});
+  REQUIRE(job.writes("up\nup\n"));
+  auto finding = check_left_over_jobs(directory.path());
+  CHECK(finding.observation == "no reports of crashed jobs in " + directory.path().string() + "; 1 job runs");
+  CHECK(finding.remedy == "");
+  auto doctor = run({ACCELERATE_COMMAND, "doctor"}, {{"TMPDIR", directory.path().string()}});
+  CHECK_MESSAGE(doctor.output.find("ok      " + finding.observation + "\n") != std::string::npos, doctor.output);
+
+  fs::create_directory(directory.path() / "accelerate_launch_crashed");
+  auto both = check_left_over_jobs(directory.path());
+  CHECK(both.observation == "1 report of crashed jobs in " + directory.path().string() + "; 1 job runs");
+  CHECK(both.remedy.find("accelerate_launch_crashed") != std::string::npos);
+  job.send_signal(SIGTERM);
+  job.wait();
+  CHECK(check_left_over_jobs(directory.path()).observation.find("1 report") == 0);
+}
+
 TEST_CASE("bash completes commands, flags, values and actions") {
   auto commands = bash_offers("accelerate ''", 1);
   for (auto name : {"config", "launch", "env", "estimate-memory", "merge-weights", "doctor", "completion"}) {
@@ -123,6 +143,7 @@ TEST_CASE("bash completes commands, flags, values and actions") {
   CHECK(bash_offers("accelerate la", 1) == std::set<std::string>{"launch"});
   CHECK(bash_offers("accelerate launch --num_p", 2).contains("--num_processes"));
   CHECK(bash_offers("accelerate config --mixed_precision ''", 3) == std::set<std::string>{"no", "fp16", "bf16"});
+  CHECK(bash_offers("accelerate launch --zero_stage ''", 3) == std::set<std::string>{"0", "1", "2"});
   CHECK(bash_offers("accelerate config d", 2) == std::set<std::string>{"default"});
   CHECK(bash_offers("accelerate completion ''", 2).contains("fish"));
 }
