@@ -21,12 +21,23 @@ std::vector<std::string> fsdp_keys() {
           "fsdp_use_orig_params",
           "fsdp_cpu_ram_efficient_loading",
           "fsdp_sync_module_states",
-          "fsdp_activation_checkpointing"};
+          "fsdp_activation_checkpointing",
+          "fsdp_activation_checkpointing_offload",
+          "fsdp_ignored_modules"};
 }
 
 std::vector<std::string> parallelism_keys() {
-  return {"parallelism_config_dp_replicate_size", "parallelism_config_dp_shard_size", "parallelism_config_tp_size",
-          "parallelism_config_cp_size", "parallelism_config_cp_comm_strategy"};
+  return {"parallelism_config_dp_replicate_size",
+          "parallelism_config_dp_shard_size",
+          "parallelism_config_tp_size",
+          "parallelism_config_cp_size",
+          "parallelism_config_cp_backend",
+          "parallelism_config_cp_comm_strategy",
+          "parallelism_config_sp_size",
+          "parallelism_config_sp_backend",
+          "parallelism_config_sp_seq_length",
+          "parallelism_config_sp_seq_length_is_variable",
+          "parallelism_config_sp_attn_implementation"};
 }
 
 std::vector<std::string> dynamo_keys() {

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "accelerate/config/assign.h"
+#include "accelerate/config/keys.h"
 #include "accelerate/config/write_config.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
@@ -60,7 +62,56 @@ std::vector<std::vector<std::string>> variations() {
           {"tpu_name=yes", "tpu_zone=12", "gpu_ids=0,1", "command_file='quoted' and \"more\""}};
 }
 
+/// Writes a file with every key that the installed package knows: the fields of its configuration, and in each section
+/// the flags that its launcher reads from there and the keys that its questionnaire writes.
+constexpr const char* kPythonWritesAllKeys = R"python(
+import re, sys, dataclasses, inspect, yaml
+from accelerate.commands.config import cluster
+from accelerate.commands.config.config_args import ClusterConfig
+from accelerate.commands.launch import launch_command_parser
+sections = {"fsdp_config": "fsdp_", "parallelism_config": "parallelism_config_", "dynamo_config": "dynamo_",
+            "mpirun_config": "mpirun_", "fp8_config": "fp8_", "megatron_lm_config": "megatron_lm_"}
+flags = [action.dest for action in launch_command_parser()._actions]
+source = inspect.getsource(cluster)
+config = {}
+for field in dataclasses.fields(ClusterConfig):
+    if field.name.endswith("_config"):
+        prefix = sections.get(field.name, "")
+        keys = {flag for flag in flags if prefix and flag.startswith(prefix)}
+        keys |= set(re.findall(field.name + r'\["(\w+)"\] =', source))
+        keys |= {prefix + key for key in re.findall(field.name + r'\[prefix \+ "(\w+)"\] =', source)}
+        if field.name == "deepspeed_config":
+            keys |= {flag for flag in flags if flag.startswith(("deepspeed_", "zero", "offload_", "gradient_"))}
+        config[field.name] = {key: 1 for key in keys}
+    else:
+        config[field.name] = None
+config["distributed_type"] = "MULTI_CPU"
+assert len(config) > 25 and len(config["fsdp_config"]) > 10, config
+assert "parallelism_config_sp_size" in config["parallelism_config"], config
+with open(sys.argv[1], "w") as file:
+    yaml.safe_dump(config, file)
+)python";
+
 }  // namespace
+
+TEST_CASE("every key that the installed Python package knows is known here") {
+  REQUIRE_MESSAGE(fs::exists(ACCELERATE_ORACLE_PYTHON), ACCELERATE_ORACLE_PYTHON " is missing; make build sets it up");
+  TemporaryDirectory directory;
+  auto file = directory.path() / "all_keys.yaml";
+  Program python({ACCELERATE_ORACLE_PYTHON, "-c", kPythonWritesAllKeys, file.string()});
+  int exit_code = python.wait(std::chrono::seconds(120));
+  REQUIRE_MESSAGE(exit_code == 0, python.errors());
+  auto config = read_launch_config(file);
+  // Not only taken for no slip: sections that list their keys list all of them.
+  for (const auto& key : keys()) {
+    const auto* section = std::get_if<Section LaunchConfig::*>(&key.member);
+    if (section == nullptr || key.choices.empty()) continue;
+    for (const auto& [name, value] : config.**section) {
+      bool known = std::find(key.choices.begin(), key.choices.end(), name) != key.choices.end();
+      CHECK_MESSAGE(known, key.name, ": ", name);
+    }
+  }
+}
 
 TEST_CASE("Python reads our files as we mean them, and we read what Python makes of them") {
   REQUIRE_MESSAGE(fs::exists(ACCELERATE_ORACLE_PYTHON), ACCELERATE_ORACLE_PYTHON " is missing; make build sets it up");
