@@ -5,6 +5,8 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/letter_case.h"
+#include "accelerate/base/listed.h"
+#include "accelerate/launch/address.h"
 #include "accelerate/launch/launch_flags.h"
 #include "cli/fsdp_questions.h"
 
@@ -13,6 +15,8 @@ namespace accelerate::cli {
 namespace {
 
 using config::LaunchConfig;
+
+constexpr int64_t kUsualPort = 29500;  // of torchrun and of Python's launcher
 
 /// A kind of machine: what the menu calls it, its distributed_type, and what it computes on.
 struct Machine {
@@ -94,19 +98,31 @@ class Questionnaire {
     for (int64_t rank = 0; rank < num_machines; ++rank) ranks.push_back(std::to_string(rank));
     config_.machine_rank = prompt_.choose("Which number has this machine?", ranks);
     config_.main_process_ip = ask_address();
-    config_.main_process_port = prompt_.ask_integer("Which port of machine 0 is free for the job?", {}, 1, 65535);
+    config_.main_process_port =
+        prompt_.ask_integer("Which port of machine 0 is free for the job?", kUsualPort, 1, 65535);
     bool same_network = prompt_.ask_yes_no("Are all machines on one local network?", true);
     config_.same_network = same_network;
     if (!same_network) {
-      config_.rdzv_backend = prompt_.ask("How do the machines find each other (static, c10d, ...)?", "static");
+      config_.rdzv_backend = ask_rendezvous();
     }
   }
 
+  /// The default of machine 0 is its own address; the others cannot know it.
   std::string ask_address() {
+    const auto preset = config_.machine_rank == 0 ? launch::own_address() : "";
     while (true) {
-      auto address = prompt_.ask("Which address has machine 0?");
+      auto address = prompt_.ask("Which address has machine 0?", preset);
       if (!address.empty()) return address;
       prompt_.say("The other machines need it to find machine 0.");
+    }
+  }
+
+  std::string ask_rendezvous() {
+    const auto& known = launch::find_launch_flag("rdzv_backend")->choices;
+    while (true) {
+      auto backend = prompt_.ask("How do the machines find each other (" + listed(known, " or ") + ")?", "static");
+      if (std::find(known.begin(), known.end(), backend) != known.end()) return backend;
+      prompt_.say("'" + backend + "' is not known here; it can be " + listed(known, " or ") + ".");
     }
   }
 
@@ -141,8 +157,15 @@ class Questionnaire {
     config_.num_processes = 1;
     if (!is_distributed()) return;
     auto what = is("FSDP") ? "GPUs" : machine_.device;
-    config_.num_processes = prompt_.ask_integer("How many " + what + ", of all machines together?", 1, 1);
-    if (is("MULTI_GPU") && config_.num_machines == 1 && config_.num_processes == 1) {
+    const auto machines = *config_.num_machines;
+    // The fewest that launch accepts: one on every machine, and several GPUs where that is what was chosen.
+    const auto preset = is("MULTI_GPU") ? std::max<int64_t>(machines, 2) : machines;
+    while (true) {
+      config_.num_processes = prompt_.ask_integer("How many " + what + ", of all machines together?", preset, 1);
+      if (*config_.num_processes % machines == 0) break;
+      prompt_.say("Every machine has as many: it has to be a multiple of " + std::to_string(machines) + ".");
+    }
+    if (is("MULTI_GPU") && machines == 1 && config_.num_processes == 1) {
       fail("one GPU of one machine needs nothing distributed; choose that at 'What does it compute on?'");
     }
   }

@@ -9,7 +9,10 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/config/write_config.h"
+#include "accelerate/launch/address.h"
+#include "accelerate/launch/launch_options.h"
 #include "accelerate/launch/settings.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
 using namespace accelerate::cli;
@@ -78,7 +81,139 @@ std::string usual_file_with(const std::vector<std::string>& changes) {
 
 constexpr const char* kMachine = "What does it compute on?";
 
+/// Takes a path through the questions: the answers that differ from pressing Enter, by the number of the question. It
+/// notes what else could have been answered at each.
+class PathPrompt : public Prompt {
+ public:
+  using Path = std::map<size_t, std::string>;
+
+  explicit PathPrompt(Path path) : path_(std::move(path)) {}
+
+  size_t choose(const std::string& question, const std::vector<std::string>& options, size_t preset) override {
+    std::vector<std::string> numbers;
+    for (size_t i = 0; i < options.size(); ++i) numbers.push_back(std::to_string(i));
+    return std::stoul(answer(question, std::to_string(preset), numbers));
+  }
+  std::string ask(const std::string& question, const std::string& preset) override {
+    if (question.ends_with("(yes/no)")) return answer(question, preset, {"yes", "no"});
+    if (question.starts_with("How many machines")) return answer(question, preset, {"1", "2", "3"});
+    if (question.starts_with("How do the machines")) return answer(question, preset, {"static", "c10d"});
+    if (question.starts_with("Which address") && preset.empty()) return answer(question, "10.0.0.1", {});
+    return answer(question, preset, {});
+  }
+  void say(const std::string& sentence) override {
+    CHECK_MESSAGE(sentence.find("Going on without it") != std::string::npos, sentence, described());
+  }
+
+  /// The paths that go one answer further from Enter, behind the last that already does.
+  std::vector<Path> branches() const {
+    std::vector<Path> all;
+    for (size_t i = path_.empty() ? 0 : path_.rbegin()->first + 1; i < others_.size(); ++i) {
+      for (const auto& other : others_[i]) {
+        all.push_back(path_);
+        all.back()[i] = other;
+      }
+    }
+    return all;
+  }
+
+  std::string described() const { return "\n" + text_; }
+
+ private:
+  std::string answer(const std::string& question, const std::string& preset, std::vector<std::string> options) {
+    std::erase(options, preset);
+    auto chosen = path_.find(others_.size());
+    others_.push_back(options);
+    auto given = chosen == path_.end() ? preset : chosen->second;
+    text_ += question + ": " + given + "\n";
+    return given;
+  }
+
+  Path path_;
+  std::vector<std::vector<std::string>> others_;
+  std::string text_;
+};
+
+/// What launch says to a file that it reads, for a program that may use all of it; empty when it takes it.
+std::string refusal_of(const std::string& file) {
+  try {
+    launch::Settings settings({launch::settings_of_config(config::read_launch_config(file))});
+    auto options = launch::options_of(settings, 0);
+    options.program = "train.py";
+    check(options);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+/// Answers that have to end in an Error, because only Python can serve them.
+bool is_refused_by_design(const std::string& error) {
+  for (auto part : {"Amazon SageMaker", "a TPU needs", "fp8 needs", "FSDP does not run on Neuron"}) {
+    if (error.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+TEST_CASE("every path through the questions that ends with Enter writes a file that launch takes") {
+  tests::TemporaryDirectory directory;
+  auto file = (directory.path() / "config.yaml").string();
+  std::vector<PathPrompt::Path> paths = {{}};
+  int num_files = 0, num_refused = 0;
+  while (!paths.empty()) {
+    auto path = paths.back();
+    paths.pop_back();
+    PathPrompt prompt(path);
+    try {
+      directory.write("config.yaml", config::to_yaml(ask_configuration(prompt)));  // without the fsync of the command
+    } catch (const Error& error) {
+      CHECK_MESSAGE(is_refused_by_design(error.what()), error.what(), prompt.described());
+      ++num_refused;
+      continue;
+    }
+    ++num_files;
+    auto refusal = refusal_of(file);
+    CHECK_MESSAGE(refusal == "", refusal, prompt.described());
+    if (path.size() == 3) continue;  // answers that differ from Enter; more of them meet no new question
+    for (auto& branch : prompt.branches()) paths.push_back(std::move(branch));
+  }
+  CHECK(num_files > 500);
+  CHECK(num_refused > 10);
+}
+
+TEST_CASE("Enter at every question of two machines gives one process on each") {
+  for (std::string machine : {"1", "4", "9"}) {
+    ScriptedPrompt prompt({{kMachine, machine}, {"How many machines", "2"}});
+    auto config = ask_configuration(prompt);
+    CHECK(config.num_processes == 2);
+    CHECK(config.main_process_port == 29500);
+    CHECK(config.main_process_ip == launch::own_address());
+  }
+  ScriptedPrompt gpus(std::map<std::string, std::string>{{kMachine, "4"}});
+  CHECK(ask_configuration(gpus).num_processes == 2);
+}
+
+TEST_CASE("an answer that launch would refuse is asked for again") {
+  /// Gives its answers one after the other.
+  struct Impatient : ScriptedPrompt {
+    using ScriptedPrompt::ScriptedPrompt;
+    std::string ask(const std::string& question, const std::string& preset) override {
+      if (question.starts_with("How many GPUs")) return num_asked++ == 0 ? "3" : "4";
+      if (question.starts_with("How do")) return num_asked_how++ == 0 ? "etcd" : "c10d";
+      return ScriptedPrompt::ask(question, preset);
+    }
+    int num_asked = 0, num_asked_how = 0;
+  };
+  Impatient prompt({{kMachine, "4"}, {"How many machines", "2"}, {"Are all machines", "no"}});
+  auto config = ask_configuration(prompt);
+  CHECK(config.num_processes == 4);
+  CHECK(config.rdzv_backend == "c10d");
+  CHECK(prompt.said ==
+        "'etcd' is not known here; it can be static or c10d.\nEvery machine has as many: it has to be a "
+        "multiple of 2.\n");
+}
 
 TEST_CASE("answers become the file that Python's questionnaire writes for them") {
   struct Case {
@@ -168,6 +303,7 @@ TEST_CASE("what only Python can serve is said") {
   CHECK_THROWS_WITH_AS(run({{"Where", "1"}}), doctest::Contains("SageMaker"), Error);
   CHECK_THROWS_WITH_AS(run({{kMachine, "10"}}), doctest::Contains("TPU"), Error);
   CHECK_THROWS_WITH_AS(run({{"Which mixed", "3"}}), doctest::Contains("fp8"), Error);
-  CHECK_THROWS_WITH_AS(run({{kMachine, "4"}}), doctest::Contains("one GPU of one machine"), Error);
+  CHECK_THROWS_WITH_AS(run({{kMachine, "4"}, {"How many GPUs", "1"}}), doctest::Contains("one GPU of one machine"),
+                       Error);
   CHECK(run({{"Use DeepSpeed", "yes"}}).find("Going on without it") != std::string::npos);
 }
