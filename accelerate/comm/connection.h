@@ -66,14 +66,15 @@ class Group::Connection {
   std::shared_ptr<Connection> connect_subgroup(int number, const std::vector<int>& ranks) const;
 
   /// Waits for a collective on `tensor`, which may be undefined. What goes wrong is an Error that names this rank, the
-  /// operation and the ranks that were missing; the last collectives are written to standard error.
+  /// operation and the ranks that were missing; after a time-out or a mismatch the last collectives are written to
+  /// standard error. `by_all` is false for an operation that can end here before all ranks have begun it.
   void wait(const std::string& operation, const at::Tensor& tensor,
-            const std::function<c10::intrusive_ptr<c10d::Work>()>& start);
+            const std::function<c10::intrusive_ptr<c10d::Work>()>& start, bool by_all = true);
 
   /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s,
   /// and where other ranks did something else, it says what each did; what `work` throws for other reasons passes
   /// unchanged.
-  void explain(const std::string& operation, int64_t bytes, const std::function<void()>& work);
+  void explain(const std::string& operation, int64_t bytes, const std::function<void()>& work, bool by_all = true);
 
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();

@@ -44,20 +44,21 @@ std::string describe(const Collective& collective) {
   return text.str();
 }
 
-Collective& FlightRecorder::begin_next(std::string_view operation) {
+Collective& FlightRecorder::begin_next(std::string_view operation, bool by_all) {
   auto& slot = ring_[num_begun_ % kCapacity];
   slot.number = ++num_begun_;
   slot.operation = operation;
   slot.dtype.reset();
   slot.bytes = 0;
   slot.state = Collective::State::Running;
+  slot.by_all = by_all;
   slot.begin = Clock::now();
   return slot;
 }
 
-int64_t FlightRecorder::begin(std::string_view operation, const at::Tensor& tensor) {
+int64_t FlightRecorder::begin(std::string_view operation, const at::Tensor& tensor, bool by_all) {
   std::lock_guard lock(mutex_);
-  auto& slot = begin_next(operation);
+  auto& slot = begin_next(operation, by_all);
   if (tensor.defined()) {
     slot.dtype = tensor.scalar_type();
     slot.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
@@ -66,9 +67,9 @@ int64_t FlightRecorder::begin(std::string_view operation, const at::Tensor& tens
   return slot.number;
 }
 
-int64_t FlightRecorder::begin(std::string_view operation, int64_t bytes) {
+int64_t FlightRecorder::begin(std::string_view operation, int64_t bytes, bool by_all) {
   std::lock_guard lock(mutex_);
-  auto& slot = begin_next(operation);
+  auto& slot = begin_next(operation, by_all);
   slot.bytes = bytes;
   return slot.number;
 }
@@ -98,6 +99,13 @@ std::optional<Collective> FlightRecorder::newest() const {
   std::lock_guard lock(mutex_);
   if (num_begun_ == 0) return std::nullopt;
   return ring_[(num_begun_ - 1) % kCapacity];
+}
+
+std::optional<Collective> FlightRecorder::newest_by_all() const {
+  auto all = history();
+  auto proves = [](const Collective& one) { return one.by_all && one.state == Collective::State::Done; };
+  auto found = std::find_if(all.rbegin(), all.rend(), proves);
+  return found == all.rend() ? std::nullopt : std::optional(*found);
 }
 
 std::string FlightRecorder::report() const {

@@ -27,6 +27,7 @@ struct Collective {
   Clock::time_point begin = {};
   Clock::time_point end = {};
   State state = State::Running;
+  bool by_all = true;  // it ends on no rank before all have begun it; a broadcast may, at its source
 };
 
 /// "reduce #12 (Float [2, 3])".
@@ -38,10 +39,10 @@ class FlightRecorder {
   static constexpr size_t kCapacity = 64;
 
   /// Notes the beginning of a collective on `tensor`, which may be undefined. Returns its number.
-  int64_t begin(std::string_view operation, const at::Tensor& tensor);
+  int64_t begin(std::string_view operation, const at::Tensor& tensor, bool by_all = true);
 
   /// The same for one on many tensors that have `bytes` together.
-  int64_t begin(std::string_view operation, int64_t bytes);
+  int64_t begin(std::string_view operation, int64_t bytes, bool by_all = true);
 
   /// Notes the end of the collective with that number.
   void end(int64_t number, Collective::State state);
@@ -55,11 +56,15 @@ class FlightRecorder {
   /// The collective that began last; nothing before the first.
   std::optional<Collective> newest() const;
 
+  /// The newest collective that proves where the other ranks were: it has ended, and all of them had begun it. Nothing
+  /// when the ring has none.
+  std::optional<Collective> newest_by_all() const;
+
   /// The history as text, a line for each: what it was, how long it took, how long ago.
   std::string report() const;
 
  private:
-  Collective& begin_next(std::string_view operation);
+  Collective& begin_next(std::string_view operation, bool by_all);
 
   mutable std::mutex mutex_;
   std::array<Collective, kCapacity> ring_;

@@ -189,7 +189,9 @@ void Group::broadcast(at::Tensor& tensor, int from) const {
   std::vector<at::Tensor> buffer{plain.contiguous()};
   c10d::BroadcastOptions options;
   options.rootRank = from;
-  connection_->wait("broadcast", plain, [&] { return connection_->process_group()->broadcast(buffer, options); });
+  connection_->wait(
+      "broadcast", plain, [&] { return connection_->process_group()->broadcast(buffer, options); },
+      /*by_all=*/false);
   if (!buffer[0].is_same(plain)) plain.copy_(buffer[0]);
 }
 
@@ -222,8 +224,9 @@ std::string Group::broadcast_bytes(std::string bytes, int from) const {
   std::vector<at::Tensor> buffer{torch::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, torch::kByte)};
   c10d::BroadcastOptions options;
   options.rootRank = from;
-  connection_->wait("broadcast_object_list", buffer[0],
-                    [&] { return connection_->process_group()->broadcast(buffer, options); });
+  connection_->wait(
+      "broadcast_object_list", buffer[0], [&] { return connection_->process_group()->broadcast(buffer, options); },
+      /*by_all=*/false);
   return bytes;
 }
 

@@ -50,6 +50,9 @@ bool is_from_transport(const std::exception& error) {
          std::string_view(error.what()).find("gloo/") != std::string_view::npos;
 }
 
+/// The message then says what each rank has called.
+bool is_mismatch(const std::exception& error) { return dynamic_cast<const shm::MismatchError*>(&error) != nullptr; }
+
 }  // namespace
 
 const char* to_string(Transport transport) {
@@ -153,8 +156,8 @@ c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(co
 }
 
 void Group::Connection::wait(const std::string& operation, const at::Tensor& tensor,
-                             const std::function<c10::intrusive_ptr<c10d::Work>()>& start) {
-  auto number = recorder_.begin(operation, tensor);
+                             const std::function<c10::intrusive_ptr<c10d::Work>()>& start, bool by_all) {
+  auto number = recorder_.begin(operation, tensor, by_all);
   try {
     start()->wait();
   } catch (const std::exception& error) {
@@ -163,29 +166,36 @@ void Group::Connection::wait(const std::string& operation, const at::Tensor& ten
   recorder_.end(number, Collective::State::Done);
 }
 
-void Group::Connection::explain(const std::string& operation, int64_t bytes, const std::function<void()>& work) {
-  auto number = recorder_.begin(operation, bytes);
+void Group::Connection::explain(const std::string& operation, int64_t bytes, const std::function<void()>& work,
+                                bool by_all) {
+  auto number = recorder_.begin(operation, bytes, by_all);
   try {
     work();
   } catch (const std::exception& error) {
     if (is_from_transport(error)) fail_without(number, error);
     recorder_.end(number, Collective::State::Failed);
-    if (dynamic_cast<const shm::MismatchError*>(&error)) fail(message_of(error), "\nOn this rank it was ", operation);
-    throw;
+    if (!is_mismatch(error)) throw;
+    watchdog_->write_report();
+    fail(message_of(error), "\nOn this rank it was ", operation);
   }
   recorder_.end(number, Collective::State::Done);
 }
 
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
-  note_lost_peer(message_of(error));  // now: the launcher compares the times of the ranks' notes
+  // Now: the launcher compares the times of the notes. A mismatch has no victim: each rank is told what all have
+  // called.
+  if (!is_mismatch(error)) note_lost_peer(message_of(error));
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
+  bool timed_out = elapsed > 0.9 * options_.timeout;
   // Shared memory of all ranks knows at once when a process has ended. Who lives and does not come has to be asked
   // about, and so has who is lost on another machine.
   bool by_memory = transport_ == Transport::SharedMemory && dynamic_cast<const shm::PeerError*>(&error) != nullptr;
-  auto missing = by_memory && elapsed < options_.timeout / 2 ? "" : watchdog_->missing_ranks(number);
-  watchdog_->write_report();
+  bool reason_is_known = is_mismatch(error) || (by_memory && !timed_out);
+  auto missing = reason_is_known ? "" : watchdog_->missing_ranks(number);
+  // After the end of another rank its own message tells more, and should not be lost among these lines.
+  if (timed_out || is_mismatch(error)) watchdog_->write_report();
   auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));
   fail(describe_self(), ": ", describe(collective), " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
        reason);

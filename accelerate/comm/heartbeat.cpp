@@ -19,6 +19,7 @@ int64_t unix_milliseconds() {
 Heartbeat Heartbeat::now(const FlightRecorder& recorder) {
   Heartbeat heartbeat{.pid = getpid(), .unix_milliseconds = comm::unix_milliseconds(), .host = host_name()};
   if (auto newest = recorder.newest()) {
+    heartbeat.collective = newest->number;
     heartbeat.doing = (newest->state == Collective::State::Running ? "in " : "after ") + describe(*newest);
   } else {
     heartbeat.doing = "before its first collective";
@@ -28,15 +29,24 @@ Heartbeat Heartbeat::now(const FlightRecorder& recorder) {
 
 std::string Heartbeat::to_text() const {
   std::ostringstream text;
-  text << pid << ' ' << unix_milliseconds << ' ' << host << ' ' << doing;
+  text << pid << ' ' << unix_milliseconds << ' ' << collective << ' ' << host << ' ' << doing;
   return text.str();
 }
 
 Heartbeat Heartbeat::from_text(const std::string& text) {
   std::istringstream stream(text);
   Heartbeat heartbeat;
-  stream >> heartbeat.pid >> heartbeat.unix_milliseconds >> heartbeat.host >> std::ws;
+  stream >> heartbeat.pid >> heartbeat.unix_milliseconds >> heartbeat.collective >> heartbeat.host >> std::ws;
   std::getline(stream, heartbeat.doing);
+  return heartbeat;
+}
+
+Heartbeat last_seen(Heartbeat heartbeat, const std::optional<Collective>& shared) {
+  if (!shared || shared->number <= heartbeat.collective) return heartbeat;
+  auto age = std::chrono::duration_cast<std::chrono::milliseconds>(Collective::Clock::now() - shared->end);
+  heartbeat.unix_milliseconds = unix_milliseconds() - age.count();
+  heartbeat.collective = shared->number;
+  heartbeat.doing = "in " + describe(*shared);
   return heartbeat;
 }
 

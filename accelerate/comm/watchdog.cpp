@@ -53,7 +53,9 @@ std::timed_mutex& sending() {
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 
 /// A rank that is alive and waits for the same collective fails as we do and says so here; who does not, was not there.
-std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number) {
+/// `shared` is the newest collective in which all ranks are known to have been.
+std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number,
+                      const std::optional<Collective>& shared) {
   auto key = [&](int other) { return "failed/" + std::to_string(number) + "/" + std::to_string(other); };
   store.set(key(rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
@@ -63,7 +65,7 @@ std::string ask_store(c10d::Store& store, int rank, const std::vector<std::strin
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     if (store.check({key(other)})) continue;
-    auto heartbeat = Heartbeat::from_text(text_of(store, beat_key(other)));
+    auto heartbeat = last_seen(Heartbeat::from_text(text_of(store, beat_key(other))), shared);
     missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
   }
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
@@ -128,13 +130,11 @@ void Watchdog::write_report() const {
 std::string Watchdog::store_is_silent(const char* how) const {
   std::string text = "these ranks did not take part: 0 (pid " + std::to_string(main_process_.pid) + " on " +
                      main_process_.host + ", which hosts the job's store, " + how;
-  auto history = recorder_.history();
-  for (auto collective = history.rbegin(); collective != history.rend(); ++collective) {
-    if (collective->state != Collective::State::Done) continue;
+  if (auto shared = recorder_.newest_by_all()) {
     std::ostringstream seen;
-    auto age = std::chrono::duration<double>(Clock::now() - collective->end).count();
-    seen << "; last seen " << std::fixed << std::setprecision(1) << age << " s ago in " << describe(*collective);
-    return text + seen.str() + ")";
+    auto age = std::chrono::duration<double>(Clock::now() - shared->end).count();
+    seen << "; last seen " << std::fixed << std::setprecision(1) << age << " s ago in " << describe(*shared);
+    text += seen.str();
   }
   return text + ")";
 }
@@ -143,9 +143,9 @@ std::string Watchdog::missing_ranks(int64_t number) const {
   auto answer = std::make_shared<std::promise<std::string>>();
   std::vector<std::string> names;
   for (int rank = 0; rank < size_; ++rank) names.push_back(name_of(rank));
-  auto question = [answer, store = store_, rank = rank_, names, number] {
+  auto question = [answer, store = store_, rank = rank_, names, number, shared = recorder_.newest_by_all()] {
     try {
-      answer->set_value(ask_store(*store, rank, names, number));
+      answer->set_value(ask_store(*store, rank, names, number, shared));
     } catch (...) {
       answer->set_exception(std::current_exception());
     }

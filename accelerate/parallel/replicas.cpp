@@ -234,9 +234,11 @@ class Replicas::Impl {
       }
     }
     if (tensors.empty()) return;
-    group_.connection()->explain("taking over the model of rank " + std::to_string(rank), bytes, [&] {
+    auto broadcast = [&] {
       c10d::broadcast_coalesced(group_.connection()->process_group(), tensors, kBroadcastBytes, rank);
-    });
+    };
+    group_.connection()->explain("taking over the model of rank " + std::to_string(rank), bytes, broadcast,
+                                 /*by_all=*/false);
   }
 
   comm::Group group_;

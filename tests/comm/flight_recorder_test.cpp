@@ -43,6 +43,30 @@ TEST_CASE("the report tells what took how long, what failed and what has not end
   CHECK_MESSAGE(report.ends_with(" s ago and has not ended\n"), report);
 }
 
+TEST_CASE("a collective that has ended tells where the other ranks were, a broadcast does not") {
+  FlightRecorder recorder;
+  CHECK_FALSE(recorder.newest_by_all());
+  recorder.end(recorder.begin("reduce", torch::ones({2})), Collective::State::Done);
+  recorder.end(recorder.begin("broadcast", torch::ones({2}), /*by_all=*/false), Collective::State::Done);
+  recorder.end(recorder.begin("reduce", torch::ones({3})), Collective::State::Failed);
+  recorder.begin("barrier", at::Tensor());
+  REQUIRE(recorder.newest_by_all());
+  CHECK(recorder.newest_by_all()->number == 1);
+}
+
+TEST_CASE("a rank was last seen in the newest of its heartbeat and what ended here") {
+  FlightRecorder recorder;
+  auto before = Heartbeat::now(recorder);
+  CHECK(last_seen(before, recorder.newest_by_all()).doing == "before its first collective");
+  for (int i = 0; i < 5; ++i) recorder.end(recorder.begin("reduce", torch::ones({2})), Collective::State::Done);
+  auto seen = last_seen(before, recorder.newest_by_all());
+  CHECK(seen.doing == "in reduce #5 (Float [2])");
+  CHECK(seen.pid == before.pid);
+  CHECK(seen.unix_milliseconds >= before.unix_milliseconds);
+  auto later = Heartbeat::from_text(Heartbeat::now(recorder).to_text());
+  CHECK(last_seen(later, recorder.newest_by_all()).doing == "after reduce #5 (Float [2])");
+}
+
 TEST_CASE("noting a collective costs less than a microsecond") {
   FlightRecorder recorder;
   auto tensor = torch::ones({4, 4});

@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
 
 using namespace accelerate;
@@ -19,6 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kTimeout = 2s;
+constexpr int kBeforeStop = 200;
 
 std::vector<pid_t> pids_of(const Group& group) {
   auto gathered = group.all_gather(torch::tensor({static_cast<int64_t>(getpid())}));
@@ -32,9 +35,9 @@ void check_that_stopped_rank_is_named(int num_processes, int victim) {
     PartialState state({.timeout = kTimeout});
     const auto& group = state.group();
     auto pids = pids_of(group);
-    usleep(1'100'000);  // a heartbeat that tells of the gather
-    if (group.rank() == victim) raise(SIGSTOP);
     auto tensor = torch::ones({4, 2});
+    for (int i = 0; i < kBeforeStop; ++i) group.all_reduce(tensor);
+    if (group.rank() == victim) raise(SIGSTOP);  // long before its second heartbeat
     auto begin = Clock::now();
     std::string text;
     auto report = tests::captured_stderr([&] {
@@ -53,13 +56,13 @@ void check_that_stopped_rank_is_named(int num_processes, int victim) {
     if (group.rank() == victim) return;
     CHECK(took < kTimeout + 1s);
     auto who = "s; these ranks did not take part: " + std::to_string(victim) + " (pid " + std::to_string(pids[victim]);
-    CHECK_MESSAGE(text.find("reduce #3 (Float [4, 2]) failed after ") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("reduce #203 (Float [4, 2]) failed after ") != std::string::npos, text);
     CHECK_MESSAGE(text.find(who) != std::string::npos, text);
     CHECK_MESSAGE(text.find("last seen ") != std::string::npos, text);
-    CHECK_MESSAGE(text.find("gather #2 (Long [1])") != std::string::npos, text);
-    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  gather #1") != std::string::npos,
+    CHECK_MESSAGE(text.find("reduce #202 (Float [4, 2])") != std::string::npos, text);
+    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  reduce #140") != std::string::npos,
                   report);
-    CHECK_MESSAGE(report.find("reduce #3 (Float [4, 2]), 32 bytes: failed after ") != std::string::npos, report);
+    CHECK_MESSAGE(report.find("reduce #203 (Float [4, 2]), 32 bytes: failed after ") != std::string::npos, report);
   });
 }
 
@@ -73,6 +76,60 @@ TEST_CASE("a stopped rank is named within the timeout and a second, on two ranks
 TEST_CASE("the rank that hosts the store is named too when it is stopped") {
   check_that_stopped_rank_is_named(2, 0);
   check_that_stopped_rank_is_named(4, 0);
+}
+
+TEST_CASE("when a rank ends, the others name it and keep their history to themselves") {
+  for (const char* transport : {"shm", "gloo"}) {
+    CAPTURE(transport);
+    PatchEnvironment comm{{"ACCELERATE_COMM", transport}};
+    tests::TemporaryDirectory directory;
+    auto lose_one = [&](Group& group) {
+      signal(SIGTERM, SIG_IGN);  // three seconds until it is killed
+      group.barrier();
+      if (group.rank() == 2) _exit(7);
+      std::string text;
+      auto report = tests::captured_stderr([&] {
+        try {
+          auto tensor = torch::ones({4});
+          for (int i = 0; i < 10; ++i) group.all_reduce(tensor);
+        } catch (const Error& error) {
+          text = error.what();
+        }
+      });
+      directory.write(std::to_string(group.rank()), text + "\nwritten: " + report);
+    };
+    CHECK_THROWS_WITH_AS(ranks::run_ranks(3, lose_one), doctest::Contains("rank 2 of 3 failed"), Error);
+    for (const std::string survivor : {"0", "1"}) {
+      auto text = directory.read(survivor);
+      CHECK_MESSAGE(text.find("rank " + survivor + " of 3: reduce #2 (Float [4]) failed after ") == 0, text);
+      CHECK_MESSAGE(text.ends_with("\nwritten: "), text);
+    }
+  }
+}
+
+TEST_CASE("ranks that call different collectives learn what each has called, and not that one is missing") {
+  tests::run_ranks(2, [](Group&) {
+    PartialState::reset();
+    PartialState state;
+    const auto& group = state.group();
+    group.barrier();
+    std::string text;
+    auto tensor = torch::ones({4});
+    auto report = tests::captured_stderr([&] {
+      try {
+        group.rank() == 0 ? group.all_reduce(tensor) : group.barrier();
+      } catch (const Error& error) {
+        text = error.what();
+      }
+    });
+    CHECK_MESSAGE(text.find("the ranks call collectives that do not fit together:\n  - Process 0: allreduce of 4") !=
+                      std::string::npos,
+                  text);
+    CHECK_MESSAGE(text.find("did not take part") == std::string::npos, text);
+    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  barrier #1") != std::string::npos,
+                  report);
+    CHECK_MESSAGE(report.find("[W") == std::string::npos, report);
+  });
 }
 
 TEST_CASE("SIGUSR2 makes a rank tell its last collectives, and it goes on") {
