@@ -5,6 +5,7 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/host_name.h"
+#include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/store_text.h"
 
 namespace accelerate::comm {
@@ -46,6 +47,7 @@ CoreSharers find_core_sharers(const std::vector<RankCores>& ranks, int rank) {
 }
 
 CoreSharers find_core_sharers(c10d::Store& store, int rank, int size) {
+  QuietC10d quiet;
   auto key = [](int rank) { return "cores/" + std::to_string(rank); };
   store.set(key(rank), bytes_of(to_line({.machine = boot_id().value_or(host_name()), .cores = allowed_cores()})));
   if (rank == 0) {

@@ -16,6 +16,7 @@
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/hierarchical_backend.h"
+#include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
@@ -71,6 +72,7 @@ const char* to_string(Transport transport) {
 Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options)
     : store_(std::move(store)), options_(std::move(options)), rank_(rank), size_(size) {
   using BackendType = c10d::ProcessGroup::BackendType;
+  QuietC10d quiet;  // the ranks find each other through the store
   process_group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
   auto backend = choose_transport();
   auto type = transport_ == Transport::Gloo ? BackendType::GLOO : BackendType::CUSTOM;

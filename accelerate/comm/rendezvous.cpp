@@ -13,6 +13,7 @@
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/version.h"
+#include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/sockets.h"
 #include "accelerate/comm/store_text.h"
 
@@ -147,6 +148,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
     options.masterListenFd = port.release();
   }
   try {
+    QuietC10d quiet;
     return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
   } catch (const std::exception& error) {
     if (!options.isServer) note_lost_peer(first_line(error));
@@ -157,6 +159,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
 
 void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   try {
+    QuietC10d quiet;
     meet(store, process, timeout);
   } catch (const Error&) {
     // The others read the reason in the store, which ends with this process.

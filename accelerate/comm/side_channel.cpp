@@ -7,6 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/comm/quiet_c10d.h"
 
 namespace accelerate::comm {
 
@@ -25,13 +26,17 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
   if (group_.size() == 1) return {bytes};
   const auto store = group_.connection()->process_group()->getStore();
   const int64_t round = round_++;
-  store->set(key(round, group_.rank()), std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  auto quietly = [](auto&& ask) {
+    QuietC10d quiet;
+    return ask();
+  };
+  quietly([&] { store->set(key(round, group_.rank()), std::vector<uint8_t>(bytes.begin(), bytes.end())); });
 
   const auto deadline = Clock::now() + group_.timeout();
   std::vector<std::string> all;
   for (int rank = 0; rank < group_.size(); ++rank) {
     // Asking again and again: a wait would keep the store's connection from the thread that trains.
-    for (auto pause = std::chrono::milliseconds(1); !store->check({key(round, rank)});
+    for (auto pause = std::chrono::milliseconds(1); !quietly([&] { return store->check({key(round, rank)}); });
          pause = std::min(2 * pause, std::chrono::milliseconds(50))) {
       if (closed_) fail("rank ", group_.rank(), " no longer waits for rank ", rank);
       if (Clock::now() > deadline) {
@@ -40,11 +45,11 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
       }
       std::this_thread::sleep_for(pause);
     }
-    const auto text = store->get(key(round, rank));
+    const auto text = quietly([&] { return store->get(key(round, rank)); });
     all.emplace_back(text.begin(), text.end());
   }
   // Everyone has come to this round, so everyone has read what was said in the one before.
-  if (round > 0) store->deleteKey(key(round - 1, group_.rank()));
+  if (round > 0) quietly([&] { store->deleteKey(key(round - 1, group_.rank())); });
   return all;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "accelerate/base/quiet_thread.h"
+#include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/store_text.h"
 
 namespace accelerate::comm {
@@ -56,6 +57,7 @@ std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 /// `shared` is the newest collective in which all ranks are known to have been.
 std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number,
                       const std::optional<Collective>& shared) {
+  QuietC10d quiet;
   auto key = [&](int other) { return "failed/" + std::to_string(number) + "/" + std::to_string(other); };
   store.set(key(rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
@@ -96,6 +98,7 @@ Watchdog::~Watchdog() {
 
 void Watchdog::send_heartbeat() {
   auto text = Heartbeat::now(recorder_).to_text();
+  QuietC10d quiet;
   std::lock_guard lock(sending());
   store_->set(beat_key(rank_), std::vector<uint8_t>(text.begin(), text.end()));
 }

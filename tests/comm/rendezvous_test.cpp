@@ -3,10 +3,15 @@
 #include <chrono>
 #include <thread>
 
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
+#include "accelerate/comm/connection.h"
+#include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/sockets.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/resolver.h"
 
@@ -66,6 +71,31 @@ TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
   CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit),
                        doctest::Contains("not resolved"), Error);
   CHECK(local_address_towards("127.0.0.1") == "127.0.0.1");
+}
+
+TEST_CASE("a name server that does not answer is no reason to warn") {
+  auto text = tests::captured_stderr([] {
+    auto broken = tests::break_names(EAI_AGAIN);
+    tests::run_ranks(2, [](Group& group) { group.barrier(); });
+  });
+  CHECK(text == "");
+}
+
+TEST_CASE("a store that ends while the ranks connect is told by an exception alone") {
+  c10d::TCPStoreOptions options;
+  options.isServer = true;
+  options.port = 0;
+  options.waitWorkers = false;
+  auto server = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  options.port = server->getPort();
+  options.isServer = false;
+  auto client = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  server.reset();
+  auto text = tests::captured_stderr([&] {
+    CHECK_THROWS(find_core_sharers(*client, 1, 2));
+    CHECK_THROWS(Group::Connection(client, 1, 2, {}));
+  });
+  CHECK(text == "");
 }
 
 TEST_CASE("the name of rank 0's machine may appear while others wait for it") {
