@@ -10,6 +10,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/open_progress_bars.h"
 
 namespace accelerate {
 
@@ -58,7 +59,11 @@ ProgressBar::ProgressBar(std::optional<int64_t> total, ProgressBarOptions option
   options_.output = completed(std::move(options_.output));
   width_ = options_.output.terminal_width();
   start_ = last_shown_ = options_.output.clock();
-  if (width_ > 0) show(start_);
+  if (width_ == 0) return;
+  show(start_);
+  add_open_bar(this, [this] {
+    if (shown_done_ != state_.done) show(options_.output.clock());
+  });
 }
 
 void ProgressBar::update(int64_t steps) {
@@ -89,7 +94,9 @@ void ProgressBar::set_postfix(std::initializer_list<std::pair<std::string_view, 
 void ProgressBar::show_if_due() {
   if (closed_) return;
   double now = options_.output.clock();
-  if (now - last_shown_ < (width_ > 0 ? kTerminalInterval : kPlainInterval)) return;
+  // A bar that is never closed, such as a variable of a notebook, shows its end too.
+  bool full = width_ > 0 && state_.total && state_.done >= *state_.total && shown_done_ < *state_.total;
+  if (!full && now - last_shown_ < (width_ > 0 ? kTerminalInterval : kPlainInterval)) return;
   update_rate(now);
   show(now);
 }
@@ -123,6 +130,7 @@ void ProgressBar::show(double now) {
 void ProgressBar::close() {
   if (silent_ || closed_) return;
   closed_ = true;
+  remove_open_bar(this);
   double now = options_.output.clock();
   double elapsed = now - start_;
   state_.rate = elapsed > 0 ? static_cast<double>(state_.done) / elapsed : 0;

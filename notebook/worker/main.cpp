@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "accelerate/base/open_progress_bars.h"
 #include "notebook/protocol/frames.h"
 #include "notebook/runtime/flush_output.h"
 #include "notebook/runtime/messages.h"
@@ -50,6 +51,7 @@ class Worker {
  private:
   json execute(const json& request) {
     auto answer = run_cell(interpreter_, request["code"], request["number"]);
+    draw_open_bars();
     flush_output();
     return answer;
   }

@@ -7,6 +7,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/open_progress_bars.h"
 #include "tests/support/captured_stderr.h"
 
 using namespace accelerate;
@@ -138,4 +139,36 @@ TEST_CASE("only the first process of a machine shows a bar, unless all are asked
 TEST_CASE("a bar goes to standard error by default") {
   auto text = tests::captured_stderr([] { ProgressBar(3, {.description = "steps"}).update(3); });
   CHECK(text.find("steps: 100% 3/3 [00:00<00:00, ") == 0);
+}
+
+TEST_CASE("a full bar is shown at once, even if it is never closed") {
+  Screen screen(60);
+  ProgressBar bar(10, {.output = screen.output()});
+  for (int step = 0; step < 10; ++step) bar.update();
+  CHECK(screen.draws() == 2);
+  CHECK(screen.last_line().find("100%|") == 0);
+  bar.update();
+  CHECK(screen.draws() == 2);
+}
+
+TEST_CASE("open bars are drawn as they are, once, until they are closed") {
+  Screen screen(60);
+  ProgressBar bar(10, {.output = screen.output()});
+  bar.update(4);
+  CHECK(screen.last_line().find("  0%|") == 0);
+  for (int time = 0; time < 2; ++time) draw_open_bars();
+  CHECK(screen.draws() == 2);
+  CHECK(screen.last_line().find(" 40%|") == 0);
+  bar.close();
+  bar.update(2);
+  draw_open_bars();
+  CHECK(screen.last_line().find(" 40%|") == 0);
+}
+
+TEST_CASE("a bar that is no terminal's writes no additional line") {
+  Screen screen(0);
+  ProgressBar bar(10, {.output = screen.output()});
+  bar.update(10);
+  draw_open_bars();
+  CHECK(screen.draws() == 0);
 }

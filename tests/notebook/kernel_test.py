@@ -126,6 +126,13 @@ class Output(KernelTest):
         self.assertIn("█", outcome.stderr)
         self.assertGreater(outcome.stderr.count("\r"), 3)
 
+    def test_a_progress_bar_that_is_not_closed_shows_where_a_cell_has_left_it(self):
+        outcome = self.run_cell("accelerate::ProgressBar left(10);\nfor (int i = 0; i < 4; ++i) left.update();")
+        self.assertRegex(outcome.stderr.split("\r")[-1], "40%.* 4/10 ")
+        self.assertEqual(self.run_cell("1;").stderr, "")
+        self.assertRegex(self.run_cell("left.update(6);").stderr.split("\r")[-1], "100%.* 10/10 ")
+        self.assertTrue(self.run_cell("left.close();").stderr.endswith("\n"))
+
     def test_more_than_a_pipe_holds_arrives(self):
         outcome = self.run_cell('for (int i = 0; i < 20000; ++i) std::cout << "line äöü " << i << "\\n";')
         self.assertEqual(outcome.stdout, "".join(f"line äöü {i}\n" for i in range(20000)))
