@@ -10,8 +10,24 @@ namespace accelerate::notebook {
 
 namespace {
 
-std::string at_line(int line, int number) {
-  return "\n#line " + std::to_string(line) + " \"In[" + std::to_string(number) + "]\"\n";
+/// A place in a cell.
+struct Place {
+  int line = 1;
+  int column = 1;
+};
+
+/// What follows stands at this place of the cell, for the compiler.
+std::string at_place(const Place& place, int number) {
+  return "\n#line " + std::to_string(place.line) + " \"In[" + std::to_string(number) + "]\"\n" +
+         std::string(static_cast<size_t>(place.column - 1), ' ');
+}
+
+/// The place behind a text that begins at `place`.
+Place end_of(std::string_view text, const Place& place) {
+  auto newline = text.rfind('\n');
+  if (newline == std::string_view::npos) return {place.line, place.column + static_cast<int>(text.size())};
+  return {place.line + static_cast<int>(std::count(text.begin(), text.end(), '\n')),
+          static_cast<int>(text.size() - newline)};
 }
 
 /// A name that no other run has, for something of this kind.
@@ -54,26 +70,27 @@ class Rewriter {
   explicit Rewriter(const CodeOrigin& origin) : origin_(origin) {}
 
   void add(const Chunk& chunk) {
-    std::string text(chunk.text);
     switch (chunk.kind) {
       case ChunkKind::Directive:
-        unit_.code += position(chunk) + text + "\n";
+        unit_.code += in_place(chunk);
         return;
       case ChunkKind::Control:
-        unit_.code += marker(chunk) + in_function(position(chunk) + text);
+        unit_.code += marker(chunk) + in_function(in_place(chunk));
         return;
-      case ChunkKind::Expression:
-        // Not a call, which could not take an expression of type void.
-        text = position(chunk) + "(" + text + "\n), ::accelerate::notebook::Shown{};";
+      case ChunkKind::Expression: {
+        // Between commas, which bind weaker than all other operators. A call could not take an expression of type void,
+        // and messages would quote parentheses. The first operand keeps T(x) from declaring an x.
+        auto text = "\nstatic_cast<void>(0)," + in_place(chunk) + ", ::accelerate::notebook::Shown{};";
         unit_.code += marker(chunk) + (has_lambda(chunk.tokens) ? in_function(text) : text);
         return;
+      }
       case ChunkKind::Statement:
         break;
     }
     if (runs_lambda(chunk)) {
-      unit_.code += marker(chunk) + in_function(position(chunk) + text);
+      unit_.code += marker(chunk) + in_function(in_place(chunk));
     } else {
-      unit_.code += (is_declaration(chunk) ? "" : marker(chunk)) + position(chunk) + text;
+      unit_.code += (is_declaration(chunk) ? "" : marker(chunk)) + in_place(chunk);
     }
   }
 
@@ -83,7 +100,7 @@ class Rewriter {
     if (chunks.size() == 1) unit_.overload = overload_in(chunks.front());
     auto begin = "\ninline namespace " + space() + " {";
     for (const auto& chunk : chunks) {
-      unit_.code += marker(chunk) + begin + position(chunk) + std::string(chunk.text) + "\n}\n";
+      unit_.code += marker(chunk) + begin + in_place(chunk) + "}\n";
       for (const auto& name : names_of(chunk)) unit_.redefines.push_back(name);
     }
     finish_unit();
@@ -95,8 +112,15 @@ class Rewriter {
   }
 
  private:
-  int line_of(const Chunk& chunk) const { return chunk.line + origin_.first_line - 1; }
-  std::string position(const Chunk& chunk) const { return at_line(line_of(chunk), origin_.number); }
+  Place place_of(const Chunk& chunk) const { return {chunk.line + origin_.first_line - 1, chunk.column}; }
+
+  /// The text at its place in the cell. The code after it has the place behind the text, so that messages about a
+  /// missing end point there.
+  std::string in_place(const Chunk& chunk) const { return in_place(chunk, chunk.text); }
+  std::string in_place(const Chunk& chunk, std::string_view text) const {
+    auto place = place_of(chunk);
+    return at_place(place, origin_.number) + std::string(text) + at_place(end_of(text, place), origin_.number);
+  }
 
   /// People see it before the names of types.
   std::string space() const {
@@ -113,14 +137,14 @@ class Rewriter {
     if (!body) return std::nullopt;
     auto head = chunk.text.substr(0, static_cast<size_t>(chunk.tokens[*body].text.data() - chunk.text.data()));
     auto own_space = unique_name("signature");
-    auto signature = "namespace " + own_space + " {" + position(chunk) + std::string(head) + "\n;\n}\n";
+    auto signature = "namespace " + own_space + " {" + in_place(chunk, head) + ";\n}\n";
     return Overload{names[0], space(), signature, own_space};
   }
 
   /// Notes the line that runs, for the report of an exception: that of the first token.
   std::string marker(const Chunk& chunk) const {
     auto before = chunk.text.substr(0, static_cast<size_t>(chunk.tokens.front().text.data() - chunk.text.data()));
-    auto line = line_of(chunk) + std::count(before.begin(), before.end(), '\n');
+    auto line = place_of(chunk).line + std::count(before.begin(), before.end(), '\n');
     return "\n::accelerate::notebook::running_line = " + std::to_string(line) + ";";
   }
 
@@ -178,13 +202,12 @@ std::vector<Unit> rewrite_cell(std::string_view code, const CodeOrigin& origin, 
 
 Unit timed_cell(std::string_view code, const CodeOrigin& origin, int loops, int repeats) {
   auto name = name_in(origin, "timed_cell");
-  std::string body(code);
-  if (!body.empty() && body.find_last_not_of(" \t\n") != std::string::npos) {
-    body.erase(body.find_last_not_of(" \t\n") + 1);
-    if (!body.ends_with(';') && !body.ends_with('}')) body += "\n;";
-  }
-  return {"static void " + name + "() {" + at_line(origin.first_line, origin.number) + body +
-              "\n}\n::accelerate::notebook::time_calls(" + name + ", " + std::to_string(loops) + ", " +
+  auto body = code.substr(0, code.find_last_not_of(" \t\n") + 1);
+  bool open = !body.empty() && !body.ends_with(';') && !body.ends_with('}');
+  Place begin{origin.first_line, 1};
+  return {"static void " + name + "() {" + at_place(begin, origin.number) + std::string(body) +
+              at_place(end_of(body, begin), origin.number) + (open ? ";" : "") +
+              "}\n::accelerate::notebook::time_calls(" + name + ", " + std::to_string(loops) + ", " +
               std::to_string(repeats) + ");\n",
           {},
           {}};

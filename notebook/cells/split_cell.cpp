@@ -146,7 +146,9 @@ class Splitter {
     const auto& last = current_.back().text;
     auto end = static_cast<size_t>(last.data() + last.size() - cell_.data());
     auto text = cell_.substr(begin_, end - begin_);
-    chunks_.push_back({kind, text, std::move(current_), line_});
+    auto line_begin = begin_ == 0 ? std::string_view::npos : cell_.rfind('\n', begin_ - 1);
+    auto column = static_cast<int>(begin_ - (line_begin == std::string_view::npos ? 0 : line_begin + 1)) + 1;
+    chunks_.push_back({kind, text, std::move(current_), line_, column});
     current_.clear();
     line_ += static_cast<int>(std::count(text.begin(), text.end(), '\n'));
     begin_ = end;

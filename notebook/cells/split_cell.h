@@ -20,7 +20,8 @@ struct Chunk {
   ChunkKind kind = ChunkKind::Statement;
   std::string_view text = {};  // part of the cell; the space and comments before it belong to it
   std::vector<Token> tokens = {};
-  int line = 1;  // of the cell, where `text` begins
+  int line = 1;    // of the cell, where `text` begins
+  int column = 1;  // of that line, in bytes
 };
 
 /// The chunks of a cell in their order; together they are the cell but for space and comments at its end.

@@ -110,6 +110,22 @@ class Scanner {
 
 TokenList tokens_of(std::string_view code) { return Scanner(code).scan(); }
 
+std::optional<Token> unclosed_bracket(std::string_view code) {
+  constexpr std::string_view kOpening = "([{", kClosing = ")]}";
+  std::vector<Token> open;
+  for (const auto& token : tokens_of(code).tokens) {
+    if (token.kind != TokenKind::Punctuation) continue;
+    if (kOpening.find(token.text) != std::string_view::npos) open.push_back(token);
+    auto closing = kClosing.find(token.text);
+    if (closing == std::string_view::npos) continue;
+    // One of another kind may be open by mistake, which the compiler tells better.
+    auto opened =
+        std::find_if(open.rbegin(), open.rend(), [&](const Token& one) { return one.text[0] == kOpening[closing]; });
+    if (opened != open.rend()) open.erase(opened.base() - 1, open.end());
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 bool is_balanced(std::string_view code) {
   auto list = tokens_of(code);
   int depth = 0;

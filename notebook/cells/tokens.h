@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct TokenList {
 
 /// The tokens of `code`, without space and comments. Any text has tokens; what C++ would refuse is not noticed.
 TokenList tokens_of(std::string_view code);
+
+/// The bracket that is open at the end of `code`, if there is one: the innermost, which points into the code.
+std::optional<Token> unclosed_bracket(std::string_view code);
 
 /// Whether every bracket and literal that `code` opens is closed too, so that it may be complete.
 bool is_balanced(std::string_view code);

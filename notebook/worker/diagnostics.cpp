@@ -1,51 +1,155 @@
 #include "notebook/worker/diagnostics.h"
 
+#include <regex>
+#include <set>
 #include <utility>
 
 #include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/DiagnosticIDs.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Frontend/CompilerInstance.h>
-#include <clang/Lex/Preprocessor.h>
+#include <clang/Frontend/TextDiagnostic.h>
+#include <clang/Lex/Lexer.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/Support/MemoryBuffer.h>
 
 namespace accelerate::notebook {
 
-/// Prints as clang does, and notes the first error in one line.
-class CellDiagnostics::Printer : public clang::TextDiagnosticPrinter {
- public:
-  Printer(CellDiagnostics& owner, clang::DiagnosticOptions* options)
-      : TextDiagnosticPrinter(owner.stream_, options), owner_(owner) {}
+namespace {
 
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
-    TextDiagnosticPrinter::HandleDiagnostic(level, info);
-    auto& first = owner_.report_.first_error;
-    if (level < clang::DiagnosticsEngine::Error || !first.empty()) return;
-    llvm::SmallString<200> message;
-    info.FormatDiagnostic(message);
-    if (info.hasSourceManager() && info.getLocation().isValid()) {
-      auto& sources = info.getSourceManager();
-      auto place = sources.getPresumedLoc(sources.getExpansionLoc(info.getLocation()));
-      if (place.isValid())
-        first = std::string(place.getFilename()) + ", line " + std::to_string(place.getLine()) + ": ";
+constexpr unsigned kMostErrors = 20;
+
+std::string name_of_cell(int number) { return "In[" + std::to_string(number) + "]"; }
+
+/// With the name of the cell in place of the functions that its statements were moved into (cells/rewrite_cell.cpp).
+std::string with_names_of_cells(const std::string& message) {
+  static const std::regex functions("\\b(?:cell_([0-9]+)_[0-9]+_[0-9]+|timed_cell_([0-9]+)_[0-9]+)\\b");
+  return std::regex_replace(message, functions, "In[$1$2]");
+}
+
+}  // namespace
+
+/// Prints as clang does, but quotes what the user has written, and notes the first error in one line.
+class CellDiagnostics::Printer : public clang::DiagnosticConsumer {
+ public:
+  using Level = clang::DiagnosticsEngine::Level;
+
+  explicit Printer(CellDiagnostics& owner)
+      : owner_(owner), text_(owner.stream_, owner.compiler_.getLangOpts(), &owner.compiler_.getDiagnosticOpts()) {}
+
+  void HandleDiagnostic(Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    llvm::SmallString<200> formatted;
+    info.FormatDiagnostic(formatted);
+    auto message = with_names_of_cells(formatted.str().str());
+    auto location = info.getLocation();
+    if (is_repeated(level, location, message)) return;
+    auto option = clang::DiagnosticIDs::getWarningOptionForDiag(info.getID());
+    auto words = option.empty() ? message : message + " [-W" + option.str() + "]";
+    if (location.isInvalid() || !info.hasSourceManager()) {
+      owner_.stream_ << words << "\n";
+    } else {
+      print(level, location, words, info);
     }
-    first += message.str().str();
+    if (level >= Level::Error) note(level, place_of(location) + message);
   }
 
+  /// Prints an error that is not the compiler's.
+  void print_error(clang::SourceLocation location, const std::string& message) {
+    text_.emitDiagnostic(clang::FullSourceLoc(location, sources()), Level::Error, message, {}, {});
+    note(Level::Error, place_of(location) + message);
+  }
+
+  void forget() { errors_.clear(); }
+
  private:
+  clang::SourceManager& sources() { return owner_.compiler_.getSourceManager(); }
+
+  void note(Level level, const std::string& error) {
+    if (owner_.report_.first_error.empty()) owner_.report_.first_error = error;
+    owner_.stream_.flush();
+    if (owner_.on_error_) owner_.on_error_(owner_.report_, level == Level::Fatal);
+  }
+
+  /// At the end of an unfinished cell clang's parser does not move on, and says the same again and again. Notes go with
+  /// what they are about.
+  bool is_repeated(Level level, clang::SourceLocation location, const std::string& message) {
+    if (level != Level::Note) repeats_ = !errors_.emplace(location.getRawEncoding(), message).second;
+    return repeats_;
+  }
+
+  /// "In[3], line 2: "
+  std::string place_of(clang::SourceLocation location) {
+    if (location.isInvalid()) return {};
+    auto place = sources().getPresumedLoc(sources().getFileLoc(location));
+    if (place.isInvalid()) return {};
+    return std::string(place.getFilename()) + ", line " + std::to_string(place.getLine()) + ": ";
+  }
+
+  /// The same place in the text of the user, if it is in a cell.
+  clang::SourceLocation in_cell(clang::SourceLocation location) {
+    if (location.isInvalid()) return location;
+    auto place = sources().getPresumedLoc(sources().getFileLoc(location));
+    if (place.isInvalid()) return location;
+    auto cell = owner_.cells_.find(place.getFilename());
+    if (cell == owner_.cells_.end()) return location;
+    return sources().translateLineCol(cell->second, place.getLine(), place.getColumn());
+  }
+
+  clang::CharSourceRange in_cell(const clang::CharSourceRange& range) {
+    return {{in_cell(range.getBegin()), in_cell(range.getEnd())}, range.isTokenRange()};
+  }
+
+  void print(Level level, clang::SourceLocation location, const std::string& words, const clang::Diagnostic& info) {
+    llvm::SmallVector<clang::CharSourceRange, 4> ranges;
+    for (const auto& range : info.getRanges()) ranges.push_back(in_cell(range));
+    llvm::SmallVector<clang::FixItHint, 4> hints;
+    for (auto hint : info.getFixItHints()) {
+      hint.RemoveRange = in_cell(hint.RemoveRange);
+      hint.InsertFromRange = in_cell(hint.InsertFromRange);
+      hints.push_back(hint);
+    }
+    auto shown = in_cell(location);
+    text_.emitDiagnostic(clang::FullSourceLoc(shown, sources()), level, words, ranges, hints);
+    // Of a macro that a cell uses clang would quote the code that was compiled.
+    if (!location.isMacroID() || shown == location || sources().isMacroArgExpansion(location)) return;
+    auto macro = clang::Lexer::getImmediateMacroName(location, sources(), owner_.compiler_.getLangOpts());
+    clang::FullSourceLoc defined(sources().getSpellingLoc(location), sources());
+    text_.emitDiagnostic(defined, Level::Note, ("expanded from macro '" + macro + "'").str(), {}, {});
+  }
+
   CellDiagnostics& owner_;
+  clang::TextDiagnostic text_;
+  std::set<std::pair<unsigned, std::string>> errors_;  // errors and warnings since the last report
+  bool repeats_ = false;
 };
 
-CellDiagnostics::CellDiagnostics(clang::CompilerInstance& compiler) : stream_(report_.text) {
+CellDiagnostics::CellDiagnostics(clang::CompilerInstance& compiler) : compiler_(compiler), stream_(report_.text) {
   stream_.enable_colors(true);
-  auto& options = compiler.getDiagnosticOpts();
-  options.ShowColors = 1;
-  auto printer = std::make_unique<Printer>(*this, &options);
-  printer->BeginSourceFile(compiler.getLangOpts(), &compiler.getPreprocessor());
+  compiler.getDiagnosticOpts().ShowColors = 1;
+  auto printer = std::make_unique<Printer>(*this);
+  printer_ = printer.get();
   compiler.getDiagnostics().setClient(printer.release(), /*ShouldOwnClient=*/true);
+  compiler.getDiagnostics().setErrorLimit(kMostErrors);
+}
+
+void CellDiagnostics::set_source(int number, const std::string& cell) {
+  auto name = name_of_cell(number);
+  cells_[name] = compiler_.getSourceManager().createFileID(llvm::MemoryBuffer::getMemBufferCopy(cell, name));
+}
+
+CellReport CellDiagnostics::error_at(int number, int line, int column, const std::string& message) {
+  printer_->print_error(
+      compiler_.getSourceManager().translateLineCol(cells_.at(name_of_cell(number)), static_cast<unsigned>(line),
+                                                    static_cast<unsigned>(column)),
+      message);
+  return take();
 }
 
 CellReport CellDiagnostics::take() {
   stream_.flush();
+  printer_->forget();
   auto report = std::exchange(report_, {});
   // For clang a cell is a part of one endless file, which would be named before each message.
   const std::string from_cells = "In file included from <<< inputs >>>:1:\n";

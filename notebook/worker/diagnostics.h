@@ -1,10 +1,12 @@
 #pragma once
 
-// What the compiler says about a cell, kept until somebody asks for it.
+// What the compiler says about a cell, in the lines and columns of the cell, kept until somebody asks for it.
 
+#include <functional>
+#include <map>
 #include <string>
 
-#include <clang/Frontend/TextDiagnosticPrinter.h>
+#include <clang/Basic/SourceLocation.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace clang {
@@ -18,10 +20,23 @@ struct CellReport {
   std::string text = {};         // errors and warnings with the lines they are about, in colour
 };
 
+/// Is told what has been said until now. `last` is set when the compiler gives up, as after too many errors.
+using ErrorHandler = std::function<void(const CellReport& report, bool last)>;
+
 class CellDiagnostics {
  public:
   /// From now on keeps what `compiler` has to say.
   explicit CellDiagnostics(clang::CompilerInstance& compiler);
+
+  /// From now on messages about In[number] quote this text. What is compiled is another one, which tells its places in
+  /// this one by #line and by its columns (cells/rewrite_cell.h).
+  void set_source(int number, const std::string& cell);
+
+  /// A report of an error at this place of a cell, in the form of the compiler's own.
+  CellReport error_at(int number, int line, int column, const std::string& message);
+
+  /// From now on calls this after each error.
+  void on_error(ErrorHandler handler) { on_error_ = std::move(handler); }
 
   /// What has been said since the last call.
   CellReport take();
@@ -29,8 +44,12 @@ class CellDiagnostics {
  private:
   class Printer;
 
+  clang::CompilerInstance& compiler_;
   CellReport report_;
   llvm::raw_string_ostream stream_;
+  std::map<std::string, clang::FileID> cells_;  // their texts, by the name of the cell
+  ErrorHandler on_error_;
+  Printer* printer_;  // belongs to the compiler
 };
 
 }  // namespace accelerate::notebook

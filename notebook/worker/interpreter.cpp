@@ -1,5 +1,6 @@
 #include "notebook/worker/interpreter.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -20,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/listed.h"
+#include "notebook/cells/tokens.h"
 #include "notebook/worker/diagnostics.h"
 #include "notebook/worker/interrupts.h"
 #include "notebook/worker/precompiled_declarations.h"
@@ -69,6 +71,12 @@ void check_symbols(const clang::Interpreter& engine, const llvm::Module& code, s
   throw CompileError(message, message);
 }
 
+/// What a copy of the process tells about code that does not compile.
+std::string problem(const std::string& message, const std::string& report) {
+  nlohmann::json problem = {{"message", message}, {"report", report}};
+  return problem.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_engine(flags)) {
@@ -80,6 +88,21 @@ Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_e
 }
 
 Interpreter::~Interpreter() = default;
+
+void Interpreter::begin_cell(int number, const std::string& cell) { diagnostics_->set_source(number, cell); }
+
+void Interpreter::check_brackets(std::string_view code, const CodeOrigin& origin) {
+  bool conditional = code.find("#if") != std::string_view::npos;  // may leave out a bracket of two
+  auto bracket = conditional ? std::nullopt : unclosed_bracket(code);
+  if (!bracket) return;
+  auto before = code.substr(0, static_cast<size_t>(bracket->text.data() - code.data()));
+  auto line = origin.first_line + static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  auto column = static_cast<int>(before.size() - (before.rfind('\n') + 1)) + 1;  // npos + 1 is 0
+  const char* closing = bracket->text == "{" ? "'}'" : bracket->text == "(" ? "')'" : "']'";
+  auto message = std::string("expected ") + closing + " to match this '" + std::string(bracket->text) + "'";
+  auto report = diagnostics_->error_at(origin.number, line, column, message);
+  throw CompileError(report.first_error, report.text);
+}
 
 void Interpreter::run(const std::vector<Unit>& units) {
   try_out(units);
@@ -120,19 +143,24 @@ Interpreter::Parsed Interpreter::keep_others_in_sight(const Overload& overload) 
 }
 
 void Interpreter::try_out(const std::vector<Unit>& units) {
-  auto verdict = ask_copy([&](const Reply& reply) {
+  auto verdict = ask_copy([&](const Copy& copy) {
     std::set<std::string> defined;
+    // Noted at once: clang 19 may crash when it removes what did not compile, as after a using directive, or not end.
+    diagnostics_->on_error([&](const CellReport& report, bool last) {
+      copy.note(problem(report.first_error, report.text));
+      if (last) copy.end();
+    });
     for (const auto& unit : units) {
       try {
         for (auto* part : parse(unit)) {
           if (part->TheModule) check_symbols(*engine_, *part->TheModule, defined);
         }
       } catch (const CompileError& error) {
-        nlohmann::json problem = {{"message", error.what()}, {"report", error.report()}};
-        reply(problem.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        copy.note(problem(error.what(), error.report()));
+        copy.end();
       }
     }
-    reply("null");
+    copy.note("null");
   });
   if (was_interrupted()) throw Interrupted("interrupted before the cell began");
   if (!verdict) throw CompileError("the compiler crashed on this code; written in another way it may compile", "");

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "accelerate/base/error.h"
@@ -42,6 +43,12 @@ class Interpreter {
   /// is older than its sources.
   explicit Interpreter(const std::vector<std::string>& flags);
   ~Interpreter();
+
+  /// Messages about In[number] quote this text from now on.
+  void begin_cell(int number, const std::string& cell);
+
+  /// Throws CompileError for a bracket that is not closed; clang 19 may parse without end after one.
+  void check_brackets(std::string_view code, const CodeOrigin& origin);
 
   /// Compiles and runs units. Warnings go to standard error. Throws CompileError, before anything has run, Interrupted,
   /// and whatever the code throws.

@@ -19,10 +19,11 @@ namespace accelerate::notebook {
 
 namespace {
 
-std::optional<std::string> read_reply(int pipe, std::optional<std::chrono::milliseconds> limit) {
+std::optional<std::string> read_result(int pipe, std::optional<std::chrono::milliseconds> limit) {
   using Clock = std::chrono::steady_clock;
   auto end = Clock::now() + limit.value_or(std::chrono::milliseconds(0));
   FrameReader reader(pipe);
+  std::optional<std::string> result;
   for (;;) {
     auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd ready{pipe, POLLIN, 0};
@@ -30,36 +31,37 @@ std::optional<std::string> read_reply(int pipe, std::optional<std::chrono::milli
     if (count < 0 && errno == EINTR && !was_interrupted()) continue;
     if (count <= 0) return std::nullopt;
     bool more = reader.read_some();
-    if (auto frame = reader.take()) return frame;
-    if (!more) return std::nullopt;
+    while (auto frame = reader.take()) result = frame;
+    if (!more) return result;
   }
 }
 
 }  // namespace
 
-std::optional<std::string> ask_copy(const std::function<void(const Reply&)>& work,
+void Copy::note(const std::string& result) const { write_frame(pipe_, result); }
+
+void Copy::end() const { _exit(0); }
+
+std::optional<std::string> ask_copy(const std::function<void(const Copy&)>& work,
                                     std::optional<std::chrono::milliseconds> limit) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail("the notebook cannot try the cell out: pipe: ", std::strerror(errno));
   pid_t copy = fork();
   if (copy == 0) {
     try {
-      work([&](const std::string& result) {
-        write_frame(ends[1], result);
-        _exit(0);
-      });
-    } catch (...) {  // is no reply, and must not go on in the callers of this function
+      work(Copy(ends[1]));
+    } catch (...) {  // is no result, and must not go on in the callers of this function
     }
     _exit(0);
   }
   close(ends[1]);
   ScopeExit close_pipe([&] { close(ends[0]); });
   if (copy < 0) fail("the notebook cannot try the cell out: fork: ", std::strerror(errno));
-  auto reply = read_reply(ends[0], limit);
+  auto result = read_result(ends[0], limit);
   kill(copy, SIGKILL);
   while (waitpid(copy, nullptr, 0) < 0 && errno == EINTR) {
   }
-  return reply;
+  return result;
 }
 
 }  // namespace accelerate::notebook

@@ -9,12 +9,23 @@
 
 namespace accelerate::notebook {
 
-/// Sends the result and ends the copy.
-using Reply = std::function<void(const std::string& result)>;
+/// The copy, seen from the inside.
+class Copy {
+ public:
+  explicit Copy(int pipe) : pipe_(pipe) {}
 
-/// Forks a copy, calls `work` in it and returns what it has replied. Nothing when the copy ends without a reply, as in
-/// a crash, takes longer than `limit`, or is interrupted. Throws Error when there can be no copy.
-std::optional<std::string> ask_copy(const std::function<void(const Reply&)>& work,
+  /// The result until now. The last one counts, also when the copy crashes afterwards.
+  void note(const std::string& result) const;
+
+  [[noreturn]] void end() const;
+
+ private:
+  int pipe_;
+};
+
+/// Forks a copy, calls `work` in it and returns the last result that it has noted. Nothing when there is none, the copy
+/// takes longer than `limit`, or it is interrupted. Throws Error when there can be no copy.
+std::optional<std::string> ask_copy(const std::function<void(const Copy&)>& work,
                                     std::optional<std::chrono::milliseconds> limit = std::nullopt);
 
 }  // namespace accelerate::notebook

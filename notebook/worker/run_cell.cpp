@@ -57,7 +57,9 @@ CodeOrigin new_run(const CellPart& part, int number) {
 
 void run_code(Interpreter& interpreter, const CellPart& part, int number) {
   auto is_known = [&](const std::string& name) { return interpreter.is_known(name); };
-  interpreter.run(rewrite_cell(part.text, new_run(part, number), is_known));
+  auto origin = new_run(part, number);
+  interpreter.check_brackets(part.text, origin);
+  interpreter.run(rewrite_cell(part.text, origin, is_known));
 }
 
 double cpu_seconds() {
@@ -78,6 +80,12 @@ void run_timed(Interpreter& interpreter, const CellPart& part, int number) {
             << std::endl;
 }
 
+void run_repeatedly(Interpreter& interpreter, const CellPart& part, int number) {
+  auto origin = new_run(part, number);
+  interpreter.check_brackets(part.text, origin);
+  interpreter.run({timed_cell(part.text, origin, part.loops, part.repeats)});
+}
+
 void run_part(Interpreter& interpreter, const CellPart& part, int number) {
   switch (part.kind) {
     case PartKind::Code:
@@ -91,7 +99,7 @@ void run_part(Interpreter& interpreter, const CellPart& part, int number) {
     case PartKind::Time:
       return run_timed(interpreter, part, number);
     case PartKind::TimeIt:
-      return interpreter.run({timed_cell(part.text, new_run(part, number), part.loops, part.repeats)});
+      return run_repeatedly(interpreter, part, number);
   }
 }
 
@@ -122,6 +130,7 @@ json thrown(const std::string& name, const std::string& value, const std::string
 json run_cell(Interpreter& interpreter, const std::string& cell, int number) {
   running_line = 0;
   forget_interrupts();
+  interpreter.begin_cell(number, cell);
   try {
     for (const auto& part : parts_of(cell)) {
       run_part(interpreter, part, number);

@@ -59,10 +59,10 @@ std::string kind_of(const clang::CodeCompletionResult& result) {
 /// Replies when the compiler has found what fits.
 class Answer : public clang::CodeCompleteConsumer {
  public:
-  Answer(const Question& question, const Reply& reply)
+  Answer(const Question& question, const Copy& copy)
       : CodeCompleteConsumer(options()),
         question_(question),
-        reply_(reply),
+        copy_(copy),
         info_(std::make_shared<clang::GlobalCodeCompletionAllocator>()) {}
 
   void ProcessCodeCompleteResults(clang::Sema& sema, clang::CodeCompletionContext context,
@@ -80,7 +80,8 @@ class Answer : public clang::CodeCompleteConsumer {
       if (question_.whole_word) describe(sema, result, names.back());
       if (names.size() == kMostNames) break;
     }
-    reply_(names.dump(-1, ' ', false, json::error_handler_t::replace));
+    copy_.note(names.dump(-1, ' ', false, json::error_handler_t::replace));
+    copy_.end();
   }
 
   clang::CodeCompletionAllocator& getAllocator() override { return info_.getAllocator(); }
@@ -117,7 +118,7 @@ class Answer : public clang::CodeCompleteConsumer {
   }
 
   const Question& question_;
-  const Reply& reply_;
+  const Copy& copy_;
   clang::CodeCompletionTUInfo info_;
 };
 
@@ -155,7 +156,7 @@ std::optional<std::string> code_of(const std::string& cell) {
 }
 
 /// Reads the code before the name, as far as it can be read, and lets the compiler say what fits there.
-void ask(Interpreter& interpreter, const Question& question, const Reply& reply) {
+void ask(Interpreter& interpreter, const Question& question, const Copy& copy) {
   auto chunks = split_cell(question.before);
   std::string last = "void completed_statement() {\n";
   size_t end = question.before.size();
@@ -178,7 +179,7 @@ void ask(Interpreter& interpreter, const Question& question, const Reply& reply)
   auto line = static_cast<unsigned>(std::count(last.begin(), last.end(), '\n')) + 1;
   auto column = static_cast<unsigned>(last.size() - (last.rfind('\n') + 1)) + 1;
   compiler.getPreprocessor().SetCodeCompletionPoint(file, line, column);
-  Answer answer(question, reply);
+  Answer answer(question, copy);
   compiler.getSema().CodeCompletion().CodeCompleter = &answer;
   parse_if_possible(interpreter, {"#include \"" + std::string(file_name) + "\"\n", {}, {}});
 }
@@ -195,9 +196,9 @@ json suggestions_at(Interpreter& interpreter, std::string_view cell, size_t curs
   auto name = std::string(cell.substr(begin, end - begin));
   if (whole_word && name.empty()) return {{"begin", begin}, {"names", json::array()}};
   auto names = ask_copy(
-      [&](const Reply& reply) {
+      [&](const Copy& copy) {
         auto before = code_of(std::string(cell.substr(0, begin)));
-        if (before) ask(interpreter, {*before, name, whole_word}, reply);
+        if (before) ask(interpreter, {*before, name, whole_word}, copy);
       },
       kLimit);
   return {{"begin", begin}, {"names", json::parse(names.value_or("[]"))}};

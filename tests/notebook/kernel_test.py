@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import select
 import struct
 import subprocess
@@ -259,6 +260,40 @@ class Errors(KernelTest):
         self.assertEqual(outcome.error.split(":")[0], "CompileError")
         self.assertRegex(outcome.error, r"In\[\d+\], line 2: use of undeclared identifier 'not_declared'")
         self.assertIn("int y = not_declared;", outcome.traceback)
+
+    def quoted(self, code):
+        """The lines of code that the messages about a cell quote, each with the line below it."""
+        lines = self.fails(code).traceback.splitlines()
+        quotes = [(at, line.split("|", 1)[1][1:]) for at, line in enumerate(lines) if re.match(r" *\d+ \| ", line)]
+        return [(quote, lines[at + 1].split("|", 1)[1][1:]) for at, quote in quotes]
+
+    def test_messages_quote_the_line_that_was_written(self):
+        self.assertEqual(self.quoted("not_declared"), [("not_declared", "^")])
+        line = "int number = 1; number + not_declared // the sum"
+        self.assertEqual(self.quoted("\n" + line), [(line, " " * line.index("not_declared") + "^")])
+        for line in ("torch::ones({2}) +", "number + ;", "if (number) not_declared();", "[] { return not_declared; }()",
+                     "std::string(1, 2, 3, not_declared).size()", "int half = 1, other = not_declared;",
+                     "for (;;) break number;", "std::vector<int> list{1, 2", "(number", "std::sort(number)",
+                     "struct Open { int a }", "auto open = torch::ones({2})", "int number(int a) { return b; }"):
+            with self.subTest(line):
+                outcome = self.fails(line)
+                self.assertIn(line, outcome.traceback)
+                for ours in ("accelerate::notebook", "Shown", "static_cast", "cell_", "the compiler crashed"):
+                    self.assertNotIn(ours, outcome.traceback + outcome.error)
+                for quote, _ in self.quoted(line):
+                    self.assertTrue(quote == line or quote not in line, quote)
+
+    def test_a_bracket_that_is_not_closed_is_named(self):
+        outcome = self.fails("int fine = 1;\nauto list = std::vector<int>({1, 2);\nint other = f(2;")
+        self.assertRegex(outcome.error, r"In\[\d+\], line 3: expected '\)'")
+        outcome = self.fails("%%timeit\nfor (int i = 0; i < 3; ++i) {")
+        self.assertRegex(outcome.error, r"In\[\d+\], line 2: expected '}' to match this '{'")
+
+    def test_an_error_after_a_using_directive_is_told(self):
+        outcome = self.fails("using namespace torch; auto z = zeros({2});")  # also in at, which torch uses
+        self.assertRegex(outcome.error, r"In\[\d+\], line 1: call to 'zeros' is ambiguous")
+        self.assertEqual(outcome.stderr, "")
+        self.assertEqual(self.value("using namespace torch; auto z = torch::zeros({2});\nz.numel()"), "2")
 
     def test_an_exception_names_its_type_and_the_line(self):
         outcome = self.fails("int before = 1;\n\nfor (int i = 0; i < 3; ++i) {\n  if (i == 1) throw std::runtime_error(\"at one\");\n}")

@@ -119,3 +119,15 @@ TEST_CASE("A cell with an open bracket or literal is not complete") {
   CHECK_FALSE(is_balanced("R\"(open"));
   CHECK(is_balanced("auto s = \"{\";"));
 }
+
+TEST_CASE("The bracket that is open at the end is the innermost one") {
+  std::string_view code = "f(1);\ng({2, [3]";
+  auto bracket = unclosed_bracket(code);
+  REQUIRE(bracket);
+  CHECK(bracket->text == "{");
+  CHECK(bracket->text.data() == code.data() + 8);
+  CHECK_FALSE(unclosed_bracket("f({1, 2}) // ("));
+  CHECK_FALSE(unclosed_bracket("f(')', \"(\")"));
+  CHECK_FALSE(unclosed_bracket("f(a[1)"));  // for the compiler
+  CHECK_FALSE(unclosed_bracket("f(1))"));
+}
