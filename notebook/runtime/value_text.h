@@ -15,6 +15,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "notebook/runtime/enum_text.h"
 #include "notebook/runtime/tensor_text.h"
 #include "notebook/runtime/type_text.h"
 
@@ -35,7 +36,8 @@ concept TupleLike = requires { std::tuple_size<T>::value; };
 }  // namespace detail
 
 /// Tensors with type, shape and values; texts in quotes, or nullptr; containers, pairs and tuples with their elements,
-/// at most 100 of them; anything with operator<< by that; otherwise the name of the type.
+/// at most 100 of them; anything with operator<< by that; values of enumerations by name; otherwise the name of the
+/// type.
 template <class T>
 std::string value_text(const T& value) {
   if constexpr (std::same_as<T, at::Tensor>) {
@@ -64,6 +66,8 @@ std::string value_text(const T& value) {
     std::string text;
     std::apply([&](const auto&... parts) { ((text += (text.empty() ? "" : ", ") + value_text(parts)), ...); }, value);
     return "{" + text + "}";
+  } else if constexpr (detail::PlainEnum<T>) {
+    return enum_value_text(value);
   } else if constexpr (detail::Streamable<T>) {
     std::ostringstream text;
     text << value;

@@ -22,7 +22,9 @@
 
 #include "accelerate/base/listed.h"
 #include "notebook/cells/tokens.h"
+#include "notebook/runtime/enum_text.h"
 #include "notebook/worker/diagnostics.h"
+#include "notebook/worker/enumerator_names.h"
 #include "notebook/worker/interrupts.h"
 #include "notebook/worker/precompiled_declarations.h"
 #include "notebook/worker/process_copy.h"
@@ -85,6 +87,8 @@ Interpreter::Interpreter(const std::vector<std::string>& flags) : engine_(make_e
   static PrecompiledDeclarations declarations(compiler.getASTConsumer());
   if (auto* source = compiler.getASTContext().getExternalSource()) source->StartTranslationUnit(&declarations);
   diagnostics_ = std::make_unique<CellDiagnostics>(compiler);
+  name_enumerators_by(
+      [&compiler](const std::type_info& type, int64_t bits) { return enumerator_text(compiler, type, bits); });
 }
 
 Interpreter::~Interpreter() = default;

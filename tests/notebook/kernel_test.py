@@ -97,6 +97,33 @@ class Values(KernelTest):
         self.assertEqual(self.value("struct Plain {};\nPlain{}"), "<Plain>")
         self.assertEqual(self.value("[] { return 5; }()"), "5")
 
+    def test_values_of_enumerations_are_shown_by_name(self):
+        self.run_cell("enum class Color { red, green = 5 };\nnamespace paint { enum Kind { matt, gloss }; }\n"
+                      "struct Wall { enum class Side : unsigned char { left, right }; };\n"
+                      "enum class Access { read = 1, write = 2, all = 3, run = 4 };\nenum { kLimit = 7 };")
+        self.assertEqual(self.value("Color::red"), "Color::red")
+        self.assertEqual(self.value("Color(7)"), "Color(7)")
+        self.assertEqual(self.value("Color(-1)"), "Color(-1)")
+        self.assertEqual(self.value("paint::gloss"), "paint::gloss")
+        self.assertEqual(self.value("Wall::Side::right"), "Wall::Side::right")
+        self.assertEqual(self.value("kLimit"), "7")
+        self.assertEqual(self.value("std::vector{Color::red, Color::green}"), "{Color::red, Color::green}")
+        self.assertEqual(self.value('std::map<std::string, Color>{{"a", Color::green}}'), '{{"a", Color::green}}')
+        self.assertEqual(self.value("torch::kFloat"), "Float")  # has an operator<<
+        self.assertEqual([self.value(f"Access({n})") for n in (3, 5, 8)],
+                         ["Access::all", "Access::read | Access::run", "Access(8)"])
+
+    def test_an_enumeration_that_is_defined_again_has_its_new_names(self):
+        self.run_cell("enum class Shape { round, square };")
+        self.assertEqual(self.value("Shape(1)"), "Shape::square")
+        self.run_cell("enum class Shape { flat, tall };")
+        self.assertEqual(self.value("Shape(1)"), "Shape::tall")
+
+    def test_an_enumeration_with_an_operator_is_shown_by_that(self):
+        self.run_cell('enum class Loud { yes };\nstd::ostream& operator<<(std::ostream& out, Loud) { return out << "LOUD"; }\n'
+                      'enum Soft { soft };\nstd::ostream& operator<<(std::ostream& out, Soft) { return out << "soft!"; }')
+        self.assertEqual(self.value("std::tuple(Loud::yes, soft)"), "{LOUD, soft!}")
+
     def test_a_text_that_is_not_there_is_a_null_pointer(self):
         self.assertEqual(self.value('getenv("NO_SUCH_VARIABLE")'), "nullptr")
 
