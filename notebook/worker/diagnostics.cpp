@@ -52,13 +52,14 @@ class CellDiagnostics::Printer : public clang::DiagnosticConsumer {
     } else {
       print(level, location, words, info);
     }
-    if (level >= Level::Error) note(level, place_of(location) + message);
+    if (level >= Level::Error) note_first(place_of(location) + message);
+    tell(level);
   }
 
   /// Prints an error that is not the compiler's.
   void print_error(clang::SourceLocation location, const std::string& message) {
     text_.emitDiagnostic(clang::FullSourceLoc(location, sources()), Level::Error, message, {}, {});
-    note(Level::Error, place_of(location) + message);
+    note_first(place_of(location) + message);
   }
 
   void forget() { errors_.clear(); }
@@ -66,10 +67,14 @@ class CellDiagnostics::Printer : public clang::DiagnosticConsumer {
  private:
   clang::SourceManager& sources() { return owner_.compiler_.getSourceManager(); }
 
-  void note(Level level, const std::string& error) {
+  void note_first(const std::string& error) {
     if (owner_.report_.first_error.empty()) owner_.report_.first_error = error;
-    owner_.stream_.flush();
-    if (owner_.on_error_) owner_.on_error_(owner_.report_, level == Level::Fatal);
+  }
+
+  void tell(Level level) {
+    if (!owner_.on_error_ || owner_.report_.first_error.empty()) return;
+    owner_.forget_inputs();
+    owner_.on_error_(owner_.report_, level == Level::Fatal);
   }
 
   /// At the end of an unfinished cell clang's parser does not move on, and says the same again and again. Notes go with
@@ -148,13 +153,15 @@ CellReport CellDiagnostics::error_at(int number, int line, int column, const std
 }
 
 CellReport CellDiagnostics::take() {
-  stream_.flush();
+  forget_inputs();
   printer_->forget();
-  auto report = std::exchange(report_, {});
-  // For clang a cell is a part of one endless file, which would be named before each message.
+  return std::exchange(report_, {});
+}
+
+void CellDiagnostics::forget_inputs() {
+  stream_.flush();
   const std::string from_cells = "In file included from <<< inputs >>>:1:\n";
-  for (size_t at; (at = report.text.find(from_cells)) != std::string::npos;) report.text.erase(at, from_cells.size());
-  return report;
+  for (size_t at; (at = report_.text.find(from_cells)) != std::string::npos;) report_.text.erase(at, from_cells.size());
 }
 
 }  // namespace accelerate::notebook

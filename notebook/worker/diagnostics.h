@@ -35,7 +35,7 @@ class CellDiagnostics {
   /// A report of an error at this place of a cell, in the form of the compiler's own.
   CellReport error_at(int number, int line, int column, const std::string& message);
 
-  /// From now on calls this after each error.
+  /// From now on calls this after each error, and after each message that follows one.
   void on_error(ErrorHandler handler) { on_error_ = std::move(handler); }
 
   /// What has been said since the last call.
@@ -43,6 +43,9 @@ class CellDiagnostics {
 
  private:
   class Printer;
+
+  /// For clang a cell is a part of one endless file, which would be named before messages about headers.
+  void forget_inputs();
 
   clang::CompilerInstance& compiler_;
   CellReport report_;

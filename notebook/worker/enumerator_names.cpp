@@ -56,11 +56,15 @@ clang::EnumDecl* enumeration_of(clang::ASTContext& context, const std::type_info
   return nullptr;
 }
 
+/// With its namespaces and classes. What is local to a function begins with its own name.
 std::string qualified_name(const clang::NamedDecl& declaration) {
   std::string name;
   llvm::raw_string_ostream stream(name);
   declaration.printQualifiedName(stream);
-  return name;
+  const std::string unnamed = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(unnamed)) != std::string::npos;) name.erase(at, unnamed.size());
+  auto function = name.rfind(")::");
+  return function == std::string::npos ? name : name.substr(function + 3);
 }
 
 int64_t bits_of(const clang::EnumConstantDecl& enumerator) {

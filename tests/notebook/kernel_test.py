@@ -107,6 +107,8 @@ class Values(KernelTest):
         self.assertEqual(self.value("paint::gloss"), "paint::gloss")
         self.assertEqual(self.value("Wall::Side::right"), "Wall::Side::right")
         self.assertEqual(self.value("kLimit"), "7")
+        self.assertEqual(self.value("[] { enum class Local { one, two }; return Local::two; }()"), "Local::two")
+        self.assertEqual(self.value("namespace { enum class Hidden { one }; }\nHidden::one"), "Hidden::one")
         self.assertEqual(self.value("std::vector{Color::red, Color::green}"), "{Color::red, Color::green}")
         self.assertEqual(self.value('std::map<std::string, Color>{{"a", Color::green}}'), '{{"a", Color::green}}')
         self.assertEqual(self.value("torch::kFloat"), "Float")  # has an operator<<
@@ -310,6 +312,11 @@ class Errors(KernelTest):
                 for quote, _ in self.quoted(line):
                     self.assertTrue(quote == line or quote not in line, quote)
 
+    def test_an_error_in_a_header_is_told_without_the_file_of_all_cells(self):
+        outcome = self.fails("using namespace std;\nint late = pair<int, void>().first;")
+        self.assertIn("stl_pair.h", outcome.traceback)
+        self.assertNotIn("<<< inputs >>>", outcome.traceback)
+
     def test_a_bracket_that_is_not_closed_is_named(self):
         outcome = self.fails("int fine = 1;\nauto list = std::vector<int>({1, 2);\nint other = f(2;")
         self.assertRegex(outcome.error, r"In\[\d+\], line 3: expected '\)'")
@@ -319,6 +326,7 @@ class Errors(KernelTest):
     def test_an_error_after_a_using_directive_is_told(self):
         outcome = self.fails("using namespace torch; auto z = zeros({2});")  # also in at, which torch uses
         self.assertRegex(outcome.error, r"In\[\d+\], line 1: call to 'zeros' is ambiguous")
+        self.assertEqual(outcome.traceback.count("note: candidate function"), 2)
         self.assertEqual(outcome.stderr, "")
         self.assertEqual(self.value("using namespace torch; auto z = torch::zeros({2});\nz.numel()"), "2")
 
