@@ -66,4 +66,9 @@ Activation activation(const std::string& name) {
                    accelerate::listed(std::views::keys(known())));
 }
 
+std::vector<std::string> activation_names() {
+  auto names = std::views::keys(known());
+  return {names.begin(), names.end()};
+}
+
 }  // namespace transformers

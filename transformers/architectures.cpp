@@ -102,12 +102,16 @@ void register_architecture(Architecture architecture) {
   table()[name] = std::move(architecture);
 }
 
+std::vector<std::string> architecture_names() {
+  auto names = std::views::keys(table());
+  return {names.begin(), names.end()};
+}
+
 const Architecture& find_architecture(const std::string& model_type) {
   auto found = table().find(model_type);
   if (found != table().end()) return found->second;
-  accelerate::fail(
-      model_type.empty() ? "config.json has no model_type" : "the model_type '" + model_type + "' is not known",
-      "; there are ", accelerate::listed(std::views::keys(table())), ". register_architecture() adds one");
+  accelerate::fail(model_type.empty() ? "there is no model_type" : "the model_type '" + model_type + "' is not known",
+                   "; there are ", accelerate::listed(std::views::keys(table())), ". register_architecture() adds one");
 }
 
 }  // namespace transformers

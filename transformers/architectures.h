@@ -26,4 +26,7 @@ void register_architecture(Architecture architecture);
 /// The type's entry; throws Error listing the types there are.
 const Architecture& find_architecture(const std::string& model_type);
 
+/// The types there are, in the order of the alphabet.
+std::vector<std::string> architecture_names();
+
 }  // namespace transformers

@@ -42,19 +42,12 @@ at::Tensor repeat_heads(const at::Tensor& x, int64_t times) {
 
 }  // namespace
 
-void check_heads(int64_t hidden_size, int64_t heads) {
-  if (heads < 1 || hidden_size % heads != 0) {
-    accelerate::fail("config.json: a hidden size of ", hidden_size, " cannot be divided among ", heads,
-                     " attention heads");
-  }
-}
-
 std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config, int64_t num_layers) {
   auto types = config.find<std::vector<std::string>>("layer_types");
   if (!types) return std::nullopt;
   if (static_cast<int64_t>(types->size()) != num_layers) {
-    accelerate::fail("config.json: layer_types names ", types->size(), " layers, but num_hidden_layers is ",
-                     num_layers);
+    accelerate::fail(config.source(), ": \"layer_types\" names ", types->size(),
+                     " layers, but \"num_hidden_layers\" is ", num_layers, "; it should name one for each");
   }
   std::vector<bool> windowed;
   for (const auto& type : *types) windowed.push_back(type == "sliding_attention");

@@ -13,9 +13,6 @@
 
 namespace transformers {
 
-/// Throws Error unless `heads` heads divide `hidden_size`.
-void check_heads(int64_t hidden_size, int64_t heads);
-
 /// Which of `num_layers` layers look at a window alone, by the configuration's layer_types; nothing without that key.
 /// Throws Error when it names another number of layers.
 std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config, int64_t num_layers);

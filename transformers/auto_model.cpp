@@ -1,5 +1,7 @@
 #include "transformers/auto_model.h"
 
+#include <c10/util/Exception.h>
+
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "transformers/architectures.h"
@@ -14,11 +16,26 @@ using accelerate::fail;
 template <class M>
 using Maker = std::function<std::shared_ptr<M>(const PretrainedConfig&)>;
 
+const Architecture& architecture_of(const PretrainedConfig& config) {
+  try {
+    return find_architecture(config.model_type());
+  } catch (const accelerate::Error& error) {
+    fail(config.source(), ": ", error.what());
+  }
+}
+
 template <class M>
 std::shared_ptr<M> make(const PretrainedConfig& config, Maker<M> Architecture::* maker, const char* what) {
-  const auto& architecture = find_architecture(config.model_type());
-  if (!(architecture.*maker)) fail("models of type '", config.model_type(), "' have no form for ", what);
-  return (architecture.*maker)(config);
+  const auto& architecture = architecture_of(config);
+  if (!(architecture.*maker)) {
+    fail(config.source(), ": models of type '", config.model_type(), "' have no form for ", what);
+  }
+  try {
+    return (architecture.*maker)(config);
+  } catch (const c10::Error& error) {
+    fail(config.source(), ": no model can be made of these sizes; the largest is ", config.largest_number(), ". ",
+         error.what_without_backtrace());
+  }
 }
 
 void report(const LoadReport& loaded, const PretrainedModel& model, const std::string& checkpoint,

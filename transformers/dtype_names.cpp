@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 
 namespace transformers {
 
@@ -25,7 +26,13 @@ at::ScalarType type_called(std::string_view python_name) {
   for (const auto& [type, name] : kTypeNames) {
     if (name == python_name) return type;
   }
-  accelerate::fail("config.json: dtype is '", python_name, "'; it can be float32, float64, float16 or bfloat16");
+  accelerate::fail("dtype is '", python_name, "'; it can be ", accelerate::listed(type_names(), " or "));
+}
+
+std::vector<std::string> type_names() {
+  std::vector<std::string> names;
+  for (const auto& [type, name] : kTypeNames) names.emplace_back(name);
+  return names;
 }
 
 }  // namespace transformers

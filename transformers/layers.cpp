@@ -49,7 +49,9 @@ void Conv1DImpl::draw_once() {
 }
 
 EmbeddingImpl::EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index)
-    : weight(register_parameter("weight", at::empty({count, size}))), padding_index_(padding_index.value_or(-1)) {}
+    : weight(register_parameter("weight", at::empty({count, size}))), padding_index_(padding_index.value_or(-1)) {
+  if (padding_index && *padding_index < 0) padding_index_ += count;
+}
 at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const { return at::embedding(weight, ids, padding_index_); }
 void EmbeddingImpl::initialize(const std::string& parameter, double range) {
   Layer::initialize(parameter, range);

@@ -49,7 +49,8 @@ class Conv1DImpl : public Layer {
 /// Shared ownership of a Conv1DImpl.
 TORCH_MODULE(Conv1D);
 
-/// A table with a row for each id. The row of `padding_index` gets no gradient, and is 0 when it is new.
+/// A table with a row for each id. The row of `padding_index` gets no gradient, and is 0 when it is new; a
+/// negative one counts from the end.
 class EmbeddingImpl : public Layer {
  public:
   EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index);

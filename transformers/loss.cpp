@@ -55,12 +55,8 @@ at::Tensor sequence_classification_loss(const at::Tensor& logits, const at::Tens
     check_labels(labels, num_labels);
     return at::cross_entropy_loss(logits.view({-1, num_labels}), labels.view({-1}).to(at::kLong));
   }
-  if (*problem_type == "multi_label_classification") {
-    check_label_for_each(logits, labels);
-    return at::binary_cross_entropy_with_logits(logits, labels);
-  }
-  fail("problem_type is '", *problem_type,
-       "'; it can be regression, single_label_classification or multi_label_classification");
+  check_label_for_each(logits, labels);
+  return at::binary_cross_entropy_with_logits(logits, labels);
 }
 
 at::Tensor causal_lm_loss(const at::Tensor& logits, const at::Tensor& labels) {

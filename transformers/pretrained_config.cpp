@@ -1,12 +1,16 @@
 #include "transformers/pretrained_config.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
 #include "accelerate/base/read_file.h"
 #include "accelerate/formats/json_structure.h"
+#include "transformers/config_rules.h"
 #include "transformers/hub_cache.h"
 
 namespace transformers {
@@ -75,30 +79,100 @@ bool PretrainedConfig::is_text(std::string_view key) const {
   return value && value->is_string();
 }
 
+namespace {
+
+template <class T>
+bool all_of_type(const nlohmann::json& list);
+
+/// Whether a value can be read as a T without a change.
+template <class T>
+bool is_of_type(const nlohmann::json& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value.is_boolean();
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return value.is_number();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return value.is_string();
+  } else {
+    return value.is_array() && all_of_type<typename T::value_type>(value);
+  }
+}
+
+template <class T>
+bool all_of_type(const nlohmann::json& list) {
+  return std::all_of(list.begin(), list.end(), [](const auto& item) { return is_of_type<T>(item); });
+}
+
+template <class T>
+std::string type_in_words() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return "true or false";
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    return "a whole number";
+  } else if constexpr (std::is_same_v<T, double>) {
+    return "a number";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return "a text";
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return "a list of texts";
+  } else {
+    return "a list of numbers";
+  }
+}
+
+std::string shortened(const nlohmann::json& value) {
+  constexpr size_t kShown = 100;
+  auto text = value.dump();
+  return text.size() > kShown ? text.substr(0, kShown) + "..." : text;
+}
+
+}  // namespace
+
 template <class T>
 std::optional<T> PretrainedConfig::find(std::string_view key) const {
   const auto* value = look_up(values_->json, key);
   if (!value) return std::nullopt;
-  try {
-    if constexpr (std::is_same_v<T, int64_t>) {
-      if (!value->is_number_integer()) throw std::invalid_argument("it should be a whole number");
-    }
-    return value->get<T>();
-  } catch (const std::exception& error) {
-    fail(values_->source, ": \"", key, "\": ", value->dump(), " cannot be used: ", error.what());
+  auto expected = is_of_type<T>(*value) ? refusal(key, *value) : type_in_words<T>();
+  if (!expected.empty()) {
+    fail(values_->source, ": \"", key, "\" is ", shortened(*value), "; it should be ", expected);
   }
+  return value->get<T>();
 }
 
 template <class T>
 T PretrainedConfig::require(std::string_view key) const {
   if (auto value = find<T>(key)) return std::move(*value);
-  fail(values_->source, ": \"", key, "\" is missing");
+  fail(values_->source, ": \"", key, "\" is missing; it should be ", type_in_words<T>());
 }
 
 int64_t PretrainedConfig::positive(std::string_view key, int64_t fallback) const {
   auto value = get(key, fallback);
-  if (value < 1) fail(values_->source, ": \"", key, "\" is ", value, "; it should be at least 1");
+  if (value < 1) refuse({{key, value}}, "it should be at least 1");
   return value;
+}
+
+const std::string& PretrainedConfig::source() const { return values_->source; }
+
+void PretrainedConfig::refuse(std::initializer_list<ConfigValue> values, std::string_view reason) const {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : values) {
+    bool given = look_up(values_->json, key) != nullptr;
+    parts.push_back("\"" + std::string(key) + "\" is " + std::to_string(value) + (given ? "" : " by default"));
+  }
+  fail(values_->source, ": ", accelerate::listed(parts, " and "), "; ", reason);
+}
+
+std::string PretrainedConfig::largest_number() const {
+  std::string largest = "none";
+  int64_t most = 0;
+  for (const auto& [key, value] : values_->json.items()) {
+    if (!is_of_type<int64_t>(value) || value.get<int64_t>() <= most) continue;
+    most = value.get<int64_t>();
+    largest = "\"" + key + "\": " + std::to_string(most);
+  }
+  return largest;
 }
 
 template <class T>
@@ -121,7 +195,9 @@ TRANSFORMERS_CONFIG_TYPE(std::vector<std::string>)
 
 int64_t PretrainedConfig::num_labels() const {
   const auto* names = look_up(values_->json, "id2label");
-  if (names && !names->is_object()) fail(values_->source, ": \"id2label\" should map numbers to names");
+  if (names && (!names->is_object() || names->empty())) {
+    fail(values_->source, ": \"id2label\" is ", shortened(*names), "; it should map numbers to names");
+  }
   return names ? static_cast<int64_t>(names->size()) : positive("num_labels", 2);
 }
 

@@ -4,12 +4,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace transformers {
+
+/// A key with the value that a model uses, which may be its default.
+struct ConfigValue {
+  std::string_view key;
+  int64_t value;
+};
 
 /// The keys and values of a config.json, with all keys kept, also those that nothing here reads. Nested values are
 /// reached with dots: "rope_parameters.rope_theta".
@@ -37,8 +44,9 @@ class PretrainedConfig {
   /// Whether the value of `key` is a text; some keys are a list or a text.
   bool is_text(std::string_view key) const;
 
-  /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type. T is int64_t,
-  /// double, bool, std::string, or a vector of int64_t, double or std::string.
+  /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type, or one of
+  /// Transformers' keys has a value that it cannot have, such as a negative size. T is int64_t, double, bool,
+  /// std::string, or a vector of int64_t, double or std::string.
   template <class T>
   std::optional<T> find(std::string_view key) const;
 
@@ -59,6 +67,15 @@ class PretrainedConfig {
 
   /// A number that has to be at least 1, because others are divided by it; throws Error when it is not.
   int64_t positive(std::string_view key, int64_t fallback) const;
+
+  /// The file that it was read from, or what else `source` of from_json said.
+  const std::string& source() const;
+
+  /// Throws Error for values that do not go together, with the source, the keys and `reason`.
+  [[noreturn]] void refuse(std::initializer_list<ConfigValue> values, std::string_view reason) const;
+
+  /// The largest whole number of the first level, as `"vocab_size": 5`, for errors about memory.
+  std::string largest_number() const;
 
   /// Sets a key of the first level.
   template <class T>

@@ -54,6 +54,7 @@ class Settings {
     return type ? *type : find<std::string>("type").value_or("default");
   }
 
+  const std::string& source() const { return config_.source(); }
   double theta() const { return theta_; }
   int64_t head_size() const { return head_size_; }
   double max_length() const { return max_length_; }
@@ -161,8 +162,8 @@ Rope longrope(const Settings& settings) {
   auto frequencies_by = [&](const std::string& key) {
     auto factors = settings.require<std::vector<double>>(key);
     if (static_cast<int64_t>(factors.size()) != settings.head_size() / 2) {
-      accelerate::fail("config.json: ", key, " has ", factors.size(), " numbers; a head of ", settings.head_size(),
-                       " features has ", settings.head_size() / 2, " pairs");
+      accelerate::fail(settings.source(), ": \"", key, "\" has ", factors.size(), " numbers, and \"head_dim\" is ",
+                       settings.head_size(), "; there should be a number for each pair of a head's features");
     }
     auto periods = at::pow(settings.theta(), places(settings.head_size()));
     return (at::tensor(factors, at::kFloat) * periods).reciprocal();
@@ -184,8 +185,8 @@ Rope make_rope(const PretrainedConfig& config, const RopeSource& source, int64_t
   if (type == "yarn") return yarn(settings);
   if (type == "longrope") return longrope(settings);
   if (type == "llama3") return llama3(settings);
-  accelerate::fail("config.json: the rope_type '", type,
-                   "' is not known; there are default, linear, dynamic, yarn, longrope and llama3");
+  accelerate::fail(config.source(), ": \"rope_type\" is \"", type,
+                   "\"; it should be default, linear, dynamic, yarn, longrope or llama3");
 }
 
 }  // namespace transformers

@@ -1,5 +1,7 @@
 #include "transformers/weights.h"
 
+#include <unistd.h>
+
 #include <map>
 #include <set>
 #include <utility>
@@ -135,8 +137,23 @@ void initialize_as_constructed(torch::nn::Module& module, NewParameters& paramet
 
 double initializer_range(const PretrainedModel& model) { return model.config().get("initializer_range", 0.02); }
 
+/// Memory is taken when weights are filled. More than there is would end the process, or others of the machine.
+void check_memory(const PretrainedModel& model, const NewParameters& parameters) {
+  size_t bytes = 0;
+  for (const auto* parameter : parameters) {
+    bytes += static_cast<size_t>(parameter->numel()) * parameter->itemsize();
+  }
+  auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  if (bytes <= memory) return;
+  constexpr double kGigabyte = 1e9;
+  fail(model.config().source(), ": new weights of ", static_cast<double>(bytes) / kGigabyte,
+       " GB do not fit into the memory of this machine, ", static_cast<double>(memory) / kGigabyte,
+       " GB; the largest number of the configuration is ", model.config().largest_number());
+}
+
 void initialize_new(PretrainedModel& model, const NewParameters& parameters) {
   at::NoGradGuard no_grad;
+  check_memory(model, parameters);
   if (!parameters.empty()) initialize_new(model, parameters, initializer_range(model));
 }
 
@@ -170,7 +187,8 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
     if (!weights.contains(name) && !model.ignores(name)) report.unexpected.push_back(name);
   }
   if (!report.mismatched.empty() && !options.ignore_mismatched_sizes) {
-    fail(directory.string(), ": weights have other shapes than the model; give ignore_mismatched_sizes to initialise ",
+    fail(directory.string(),
+         ": weights have other shapes than config.json says; give ignore_mismatched_sizes to initialise ",
          "these anew\n", report.table());
   }
   accelerate::tensors::copy_all(known);
@@ -182,6 +200,7 @@ void initialize_weights(PretrainedModel& model) {
   if (auto type = type_in(model.config())) set_type(model, *type);
   NewParameters all;
   for (const auto& parameter : model.parameters()) all.insert(parameter.unsafeGetTensorImpl());
+  check_memory(model, all);
   at::NoGradGuard no_grad;
   initialize_as_constructed(model, all, initializer_range(model));
 }

@@ -95,7 +95,8 @@ TEST_CASE("the type of a model is what the caller says, else its configuration, 
   directory.write("config.json", bert_with(R"("dtype": null)"));
   CHECK((type_of_weights(load_from(directory)) == at::kDouble));
   directory.write("config.json", bert_with(R"("dtype": "int8")"));
-  CHECK(message_of([&] { load_from(directory); }) == Contains("dtype is 'int8'; it can be float32, float64, float16"));
+  CHECK(message_of([&] { load_from(directory); }) ==
+        Contains("\"dtype\" is \"int8\"; it should be float32, float64, float16"));
 }
 
 TEST_CASE("labels are counted by id2label, else by num_labels") {
@@ -254,7 +255,8 @@ TEST_CASE("the kind of problem decides on the loss") {
           Contains("the labels are [2] and the logits [2, 2]"));
   }
   auto unknown = load_from(directory, {.problem_type = "ranking"});
-  CHECK(message_of([&] { unknown->forward(inputs); }) == Contains("problem_type is 'ranking'; it can be regression"));
+  CHECK(message_of([&] { unknown->forward(inputs); }) ==
+        Contains("\"problem_type\" is \"ranking\"; it should be regression"));
 }
 
 TEST_CASE("buffers and parameters that no layer holds are saved and loaded, and keep what they were made with") {

@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros_like.h>
 
 #include "transformers/attention.h"
+#include "transformers/config_checks.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -27,7 +28,9 @@ BertConfig BertConfig::from(const PretrainedConfig& config, const BertConfig& de
   } else {
     sizes.embedding_size = sizes.hidden_size;
   }
-  check_heads(sizes.hidden_size, sizes.num_attention_heads);
+  if (defaults.type_vocab_size > 0) sizes.type_vocab_size = config.positive("type_vocab_size", sizes.type_vocab_size);
+  check_heads(config, {"hidden_size", sizes.hidden_size}, {"num_attention_heads", sizes.num_attention_heads});
+  check_padding(config, sizes.pad_token_id, sizes.vocab_size);
   return sizes;
 }
 
@@ -92,6 +95,12 @@ BertModel::BertModel(const PretrainedConfig& config, const BertConfig& sizes, co
       embeddings_(block("embeddings", std::make_shared<BertEmbeddings>(sizes, variant.positions_after_padding
                                                                                   ? std::optional(sizes.pad_token_id)
                                                                                   : std::nullopt))) {
+  if (variant.positions_after_padding) {
+    if (sizes.pad_token_id < 0 || sizes.pad_token_id + 1 >= sizes.max_position_embeddings) {
+      config.refuse({{"pad_token_id", sizes.pad_token_id}, {"max_position_embeddings", sizes.max_position_embeddings}},
+                    "positions are counted from the padding's id, and at least one should be left for a token");
+    }
+  }
   if (sizes.embedding_size != sizes.hidden_size) {
     projection_ = linear("embeddings_project", sizes.embedding_size, sizes.hidden_size);
   }

@@ -19,7 +19,7 @@ struct BertConfig {
   double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1, layer_norm_eps = 1e-12;
   std::string hidden_act = "gelu";
 
-  /// What `config` says; where it says nothing, `defaults`. Throws Error when the heads do not divide the hidden size.
+  /// What `config` says; where it says nothing, `defaults`. Throws Error when these make no model.
   static BertConfig from(const PretrainedConfig& config, const BertConfig& defaults);
 
   /// BERT's own.

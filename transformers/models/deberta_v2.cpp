@@ -5,6 +5,7 @@
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "accelerate/base/error.h"
 #include "transformers/loss.h"
 #include "transformers/positions.h"
 
@@ -136,7 +137,10 @@ DebertaV2ForSequenceClassification::DebertaV2ForSequenceClassification(const Pre
       deberta_(block("deberta", std::make_shared<DebertaV2Model>(config))),
       pooler_dropout_(config.get("pooler_dropout", 0.0)),
       classifier_dropout_(config.get("cls_dropout", deberta_->sizes().hidden_dropout_prob)) {
-  auto hidden_size = config.get("pooler_hidden_size", deberta_->sizes().hidden_size);
+  auto hidden_size = deberta_->sizes().hidden_size;
+  if (auto pooler_size = config.get("pooler_hidden_size", hidden_size); pooler_size != hidden_size) {
+    config.refuse({{"pooler_hidden_size", pooler_size}, {"hidden_size", hidden_size}}, "they should be equal");
+  }
   pooler_ = linear("pooler.dense", hidden_size, hidden_size);
   classifier_ = linear("classifier", hidden_size, config.num_labels());
 }
@@ -146,7 +150,12 @@ at::Tensor DebertaV2ForSequenceClassification::classify(const ModelInputs& input
   auto logits = classifier_(dropout(pooler_activation_(pooler_(first)), classifier_dropout_));
   // Numbers that a loss is computed for are a list in Python too.
   bool numbers = inputs.labels.defined() && config().num_labels() == 1 && !config().find<std::string>("problem_type");
-  return numbers ? logits.view({-1}).to(inputs.labels.scalar_type()) : logits;
+  if (!numbers) return logits;
+  if (!at::isFloatingType(inputs.labels.scalar_type())) {
+    accelerate::fail("the labels are of type ", inputs.labels.scalar_type(),
+                     ", but a model with one label predicts a number; give labels of type Float, or more num_labels");
+  }
+  return logits.view({-1}).to(inputs.labels.scalar_type());
 }
 
 /// As elsewhere when problem_type is given. Without it, labels may be probabilities of the classes, and the loss is

@@ -9,7 +9,6 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/softmax.h>
 
-#include "accelerate/base/error.h"
 #include "transformers/attention.h"
 
 namespace transformers {
@@ -69,8 +68,20 @@ DebertaV2Config::DebertaV2Config(const PretrainedConfig& config)
       normalize_distances(has(split(config.get<std::string>("norm_rel_ebd", "none")), "layer_norm")) {
   if (max_relative_positions < 1) max_relative_positions = max_position_embeddings;
   if (conv_kernel_size > 0 && hidden_size % conv_groups != 0) {
-    accelerate::fail("config.json: a hidden_size of ", hidden_size, " cannot be divided into ", conv_groups,
-                     " conv_groups");
+    config.refuse({{"hidden_size", hidden_size}, {"conv_groups", conv_groups}},
+                  "the groups should divide the hidden size");
+  }
+  if (conv_kernel_size > 0 && conv_kernel_size % 2 == 0) {
+    config.refuse({{"conv_kernel_size", conv_kernel_size}}, "it should be odd, or 0 for no convolution");
+  }
+  if (attention_head_size != head_size()) {
+    config.refuse({{"attention_head_size", attention_head_size},
+                   {"hidden_size", hidden_size},
+                   {"num_attention_heads", num_attention_heads}},
+                  "the heads together should be as large as the hidden size");
+  }
+  if (position_buckets == 1) {
+    config.refuse({{"position_buckets", position_buckets}}, "it should be at least 2, or -1 for none");
   }
 }
 

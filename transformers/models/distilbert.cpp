@@ -8,6 +8,7 @@
 #include <ATen/ops/relu.h>
 
 #include "transformers/attention.h"
+#include "transformers/config_checks.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -41,7 +42,8 @@ DistilBertConfig::DistilBertConfig(const PretrainedConfig& config)
       attention_dropout(config.get("attention_dropout", 0.1)),
       activation(config.get<std::string>("activation", "gelu")),
       sinusoidal_pos_embds(config.get("sinusoidal_pos_embds", false)) {
-  check_heads(dim, n_heads);
+  check_heads(config, {"dim", dim}, {"n_heads", n_heads});
+  check_padding(config, pad_token_id, vocab_size);
 }
 
 DistilBertEmbeddings::DistilBertEmbeddings(const DistilBertConfig& config)

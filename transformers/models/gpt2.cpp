@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "transformers/attention.h"
+#include "transformers/config_checks.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -22,7 +23,7 @@ GPT2Config::GPT2Config(const PretrainedConfig& config)
       scale_attn_weights(config.get("scale_attn_weights", true)),
       scale_attn_by_inverse_layer_idx(config.get("scale_attn_by_inverse_layer_idx", false)),
       activation_function(config.get<std::string>("activation_function", "gelu_new")) {
-  check_heads(n_embd, n_head);
+  check_heads(config, {"n_embd", n_embd}, {"n_head", n_head});
 }
 
 double GPT2Config::residual_range() const { return initializer_range / std::sqrt(2.0 * static_cast<double>(n_layer)); }

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "accelerate/base/error.h"
 #include "transformers/attention.h"
+#include "transformers/config_checks.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -22,14 +22,17 @@ LlamaConfig LlamaConfig::from(const PretrainedConfig& config, const LlamaConfig&
   config.read("attention_dropout", sizes.attention_dropout);
   config.read("hidden_act", sizes.hidden_act);
   if (sizes.head_dim == 0) {
-    check_heads(sizes.hidden_size, sizes.num_attention_heads);
+    check_heads(config, {"hidden_size", sizes.hidden_size}, {"num_attention_heads", sizes.num_attention_heads});
     sizes.head_dim = sizes.hidden_size / sizes.num_attention_heads;
   }
   if (sizes.num_key_value_heads == 0) sizes.num_key_value_heads = sizes.num_attention_heads;
   if (sizes.num_key_value_heads < 1 || sizes.num_attention_heads % sizes.num_key_value_heads != 0) {
-    accelerate::fail("config.json: ", sizes.num_attention_heads, " attention heads cannot share ",
-                     sizes.num_key_value_heads, " heads of keys and values evenly");
+    config.refuse(
+        {{"num_attention_heads", sizes.num_attention_heads}, {"num_key_value_heads", sizes.num_key_value_heads}},
+        "the heads of keys and values should divide the attention heads");
   }
+  check_rotated_heads(config, sizes.head_dim, sizes.hidden_size, sizes.num_attention_heads);
+  if (auto padding = config.find<int64_t>("pad_token_id")) check_padding(config, *padding, sizes.vocab_size);
   return sizes;
 }
 

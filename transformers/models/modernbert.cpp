@@ -4,8 +4,8 @@
 
 #include <ATen/ops/ones_like.h>
 
-#include "accelerate/base/error.h"
 #include "transformers/attention.h"
+#include "transformers/config_checks.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -32,7 +32,7 @@ ModernBertConfig::ModernBertConfig(const PretrainedConfig& config)
     : vocab_size(config.get<int64_t>("vocab_size", 50368)),
       hidden_size(config.get<int64_t>("hidden_size", 768)),
       intermediate_size(config.get<int64_t>("intermediate_size", 1152)),
-      num_hidden_layers(config.get<int64_t>("num_hidden_layers", 22)),
+      num_hidden_layers(config.positive("num_hidden_layers", 22)),
       num_attention_heads(config.get<int64_t>("num_attention_heads", 12)),
       pad_token_id(config.get<int64_t>("pad_token_id", 50283)),
       max_position_embeddings(config.get<int64_t>("max_position_embeddings", 8192)),
@@ -52,10 +52,9 @@ ModernBertConfig::ModernBertConfig(const PretrainedConfig& config)
       initializer_range(config.get("initializer_range", 0.02)),
       initializer_cutoff_factor(config.get("initializer_cutoff_factor", 2.0)),
       is_local(local_layers(config, num_hidden_layers)) {
-  check_heads(hidden_size, num_attention_heads);
-  if (classifier_pooling != "cls" && classifier_pooling != "mean") {
-    accelerate::fail("config.json: classifier_pooling is '", classifier_pooling, "'; it can be cls or mean");
-  }
+  check_heads(config, {"hidden_size", hidden_size}, {"num_attention_heads", num_attention_heads});
+  check_rotated_heads(config, head_size(), hidden_size, num_attention_heads);
+  check_padding(config, pad_token_id, vocab_size);
 }
 
 double ModernBertConfig::residual_range() const {

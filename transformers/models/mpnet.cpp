@@ -13,9 +13,23 @@ namespace transformers {
 
 namespace {
 
-constexpr int64_t kPadding = 1;  // the id and the position of padding, whatever the configuration says
+constexpr int64_t kPadding = 1;      // the id and the position of padding, whatever the configuration says
+constexpr int64_t kNumBuckets = 32;  // of distances, whatever the configuration says; a longer table has rows of no use
 
-BertConfig mpnet_sizes(const PretrainedConfig& config) { return BertConfig::from(config, {.vocab_size = 30527}); }
+BertConfig mpnet_sizes(const PretrainedConfig& config) {
+  auto sizes = BertConfig::from(config, {.vocab_size = 30527});
+  if (sizes.vocab_size <= kPadding) config.refuse({{"vocab_size", sizes.vocab_size}}, "it should be at least 2");
+  if (sizes.max_position_embeddings <= kPadding + 1) {
+    config.refuse({{"max_position_embeddings", sizes.max_position_embeddings}}, "it should be at least 3");
+  }
+  return sizes;
+}
+
+int64_t num_buckets(const PretrainedConfig& config) {
+  auto buckets = config.get("relative_attention_num_buckets", kNumBuckets);
+  if (buckets < kNumBuckets) config.refuse({{"relative_attention_num_buckets", buckets}}, "it should be at least 32");
+  return buckets;
+}
 
 std::shared_ptr<ClassificationHead> mpnet_head(const PretrainedConfig& config, const BertConfig& sizes) {
   return std::make_shared<ClassificationHead>(ClassificationHeadOptions{
@@ -69,8 +83,7 @@ MPNetModel::MPNetModel(const PretrainedConfig& config, bool with_pooler)
     layers_.push_back(block("encoder.layer." + std::to_string(i), std::make_shared<MPNetLayer>(sizes_)));
   }
   relative_attention_bias_ =
-      embedding("encoder.relative_attention_bias", config.get<int64_t>("relative_attention_num_buckets", 32),
-                sizes_.num_attention_heads);
+      embedding("encoder.relative_attention_bias", num_buckets(config), sizes_.num_attention_heads);
   if (with_pooler) pooler_ = linear("pooler.dense", sizes_.hidden_size, sizes_.hidden_size);
 }
 
