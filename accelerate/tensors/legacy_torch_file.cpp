@@ -15,6 +15,7 @@ using formats::TensorReference;
 
 constexpr uint64_t kMaxPickleBytes = uint64_t{64} << 20;
 constexpr int64_t kProtocolVersion = 1001;
+constexpr const char* kRemedy = "load it in the program that wrote it, and save its weights with torch.save in Python";
 
 /// The pickles at the start of the file.
 class Pickles {
@@ -39,6 +40,15 @@ class Pickles {
   size_t position_ = 0;
 };
 
+/// What `read` takes from a value of the file; an Error about the kind of the value gets the file's name.
+auto read_or_refuse(const std::string& source, const auto& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    fail(source, ": is damaged: ", error.what());
+  }
+}
+
 /// Two numbers that say what kind of file this is, and a note about the machine that wrote it.
 void check_start(Pickles& pickles, const std::string& source) {
   static const formats::BigInteger kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"};
@@ -46,14 +56,24 @@ void check_start(Pickles& pickles, const std::string& source) {
   try {
     first = pickles.next();
   } catch (const Error&) {
-    fail(source, ": torch.save did not write this file");
+    fail(source, ": torch.save did not write this file, or it is damaged; ", kRemedy);
   }
   if (first != PickleValue(kMagic) || pickles.next() != PickleValue(kProtocolVersion)) {
-    fail(source, ": this is a pickle, but none that torch.save wrote");
+    fail(source, ": this is a pickle, but none that torch.save wrote; ", kRemedy);
   }
-  if (!pickles.next().at("little_endian").boolean()) {
+  const auto machine = pickles.next();
+  if (!read_or_refuse(source, [&] { return machine.at("little_endian").boolean(); })) {
     fail(source, ": was written on a machine with another byte order; load and save it in Python on this one first");
   }
+}
+
+/// The names of the storages, in the order in which these follow.
+std::vector<std::string> storage_names(const PickleValue& keys, const std::string& source) {
+  return read_or_refuse(source, [&] {
+    std::vector<std::string> names;
+    for (const auto& key : keys.items()) names.push_back(key.text());
+    return names;
+  });
 }
 
 std::map<std::string, TensorReference> tensors_by_storage(const PickleValue& value) {
@@ -66,21 +86,21 @@ std::map<std::string, TensorReference> tensors_by_storage(const PickleValue& val
 }
 
 /// Where each storage begins. Before its bytes stands the number of its elements.
-std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t position, const PickleValue& keys,
+std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t position,
+                                                  const std::vector<std::string>& names,
                                                   const std::map<std::string, TensorReference>& tensors) {
   const auto source = file.path().string();
   std::map<std::string, StoragePlace> places;
-  for (const auto& key : keys.items()) {
-    auto tensor = tensors.find(key.text());
-    if (tensor == tensors.end()) fail(source, ": has the storage ", key.text(), ", which no tensor lies in");
+  for (const auto& name : names) {
+    auto tensor = tensors.find(name);
+    if (tensor == tensors.end()) fail(source, ": has the storage ", name, ", which no tensor lies in");
     uint64_t elements = 0, bytes = 0;
     file.read_at(position, reinterpret_cast<char*>(&elements), sizeof(elements));
     const auto* type = formats::pickle_type_of(tensor->second.dtype);
     if (__builtin_mul_overflow(elements, type->storage.empty() ? 1 : type->bytes, &bytes)) bytes = UINT64_MAX;
     position += sizeof(elements);
-    if (bytes > file.bytes() - std::min(position, file.bytes()))
-      fail(source, ": is cut off in the storage ", key.text());
-    places[key.text()] = {position, bytes};
+    if (bytes > file.bytes() - std::min(position, file.bytes())) fail(source, ": is cut off in the storage ", name);
+    places[name] = {position, bytes};
     position += bytes;
   }
   if (position != file.bytes()) fail(source, ": has ", file.bytes() - position, " bytes behind its last storage");
@@ -93,8 +113,8 @@ TorchContents read_legacy_contents(const File& file) {
   Pickles pickles(file);
   check_start(pickles, file.path().string());
   auto value = pickles.next();
-  auto keys = pickles.next();
-  auto storages = find_storages(file, pickles.position(), keys, tensors_by_storage(value));
+  auto names = storage_names(pickles.next(), file.path().string());
+  auto storages = find_storages(file, pickles.position(), names, tensors_by_storage(value));
   return {.value = std::move(value), .storages = std::move(storages)};
 }
 

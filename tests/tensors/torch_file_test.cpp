@@ -4,6 +4,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/torch_file.h"
+#include "tests/support/failure_of.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
@@ -187,6 +188,26 @@ TEST_CASE("a legacy file cut off at any byte is refused with its name") {
     CHECK_THROWS_WITH_AS(load_torch_file(path), doctest::Contains("cut.pt: "), Error);
   }
   CHECK_THROWS_WITH_AS(load_torch_file(directory.write("long.pt", bytes + "x")), doctest::Contains("behind"), Error);
+}
+
+TEST_CASE("a legacy file with any byte of its pickles changed loads, or is refused with its name") {
+  tests::TemporaryDirectory directory;
+  const auto bytes = python_files().read("legacy.pt");
+  const auto path = directory.path() / "changed.pt";
+  const auto end_of_pickles = bytes.rfind("e.") + 2;  // of the list of the storages' names
+  REQUIRE(end_of_pickles > 1000);
+  size_t refused = 0;
+  for (size_t place = 0; place < end_of_pickles; ++place) {
+    for (int change : {1, 0x20, 0xff}) {
+      auto changed = bytes;
+      changed[place] = static_cast<char>(changed[place] ^ change);
+      directory.write("changed.pt", changed);
+      const auto message = tests::failure_of([&] { load_torch_file(path); });
+      refused += message.empty() ? 0 : 1;
+      CHECK_MESSAGE((message.empty() || message.starts_with(path.string() + ": ")), place, " ", change, " ", message);
+    }
+  }
+  CHECK(refused > end_of_pickles);
 }
 
 TEST_CASE("files that are no torch files say so") {
