@@ -1,6 +1,7 @@
 // A job of `accelerate launch` on a terminal: what is typed reaches it, and the keys that stop and halt it do.
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -93,10 +94,12 @@ TEST_CASE("Ctrl-Z halts every rank, and fg lets them go on") {
     TemporaryDirectory directory;
     Terminal terminal(directory.path(), "bash --norc --noprofile -i");
     auto notes = directory.path().string();
-    terminal.press({launched(processes, "echo $$ > " + notes + "/$RANK; while [ ! -e " + notes +
-                                            "/end ]; do sleep 0.05; done; echo went on"),
-                    "Enter"});
     auto ranks = processes == std::string("-n 1") ? std::vector{"0"} : std::vector{"0", "1"};
+    for (std::string rank : ranks) REQUIRE(mkfifo((directory.path() / ("end" + rank)).c_str(), 0600) == 0);
+    // Without processes of its own: a shell that has vforked one is not stopped before that has called exec.
+    terminal.press(
+        {launched(processes, "echo $$ > " + notes + "/$RANK; read line <> " + notes + "/end$RANK; echo went on"),
+         "Enter"});
     auto all_are = [&](bool stopped) {
       return Program::wait_until(
           [&] {
@@ -113,7 +116,7 @@ TEST_CASE("Ctrl-Z halts every rank, and fg lets them go on") {
     CHECK_MESSAGE(all_are(true), terminal.screen());
     terminal.press({"fg", "Enter"});
     CHECK_MESSAGE(all_are(false), terminal.screen());
-    directory.write("end", "");
+    for (std::string rank : ranks) directory.write("end" + rank, "\n");
     CHECK_MESSAGE(terminal.shows("went on"), terminal.screen());
     terminal.press({"exit $?", "Enter"});
     CHECK_MESSAGE(terminal.shows("ended with 0"), terminal.screen());
