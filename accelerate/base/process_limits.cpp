@@ -96,7 +96,7 @@ void add_limits_of(const fs::path& directory, std::vector<ProcessLimit>& limits)
 }  // namespace
 
 int64_t room_for_processes(const ProcessLimit& limit) {
-  return std::max<int64_t>(0, limit.most - limit.used) / std::max<int64_t>(1, limit.of_each_process);
+  return std::max<int64_t>(0, limit.most - limit.used - limit.reserved) / std::max<int64_t>(1, limit.of_each_process);
 }
 
 void check_process_limits(const std::string& problem, int64_t num_processes, const std::vector<ProcessLimit>& limits) {
@@ -107,10 +107,11 @@ void check_process_limits(const std::string& problem, int64_t num_processes, con
     text << problem << ", but there is room for " << room << ": the limit on " << limit.name << " is " << limit.most
          << limit.unit;
     if (limit.used > 0) text << ", of which " << limit.used << limit.unit << " are in use";
+    if (limit.reserved > 0) text << "; the launcher takes " << limit.reserved << limit.unit << " more";
     if (limit.of_each_process > 1) {
       text << "; each process takes " << limit.of_each_process << limit.unit << " at least";
     }
-    fail(text.str(), ". Start fewer, or ", limit.remedy);
+    fail(text.str(), room > 0 ? ". Start fewer, or " : ". Not even one fits: ", limit.remedy);
   }
 }
 
@@ -135,7 +136,8 @@ ProcessLimit open_files_limit(int64_t of_each_process, int64_t others) {
   return {.name = "open files of a process (ulimit -n)",
           .remedy = "raise it with ulimit -n",
           .most = static_cast<int64_t>(std::min<rlim_t>(limits.rlim_max, std::numeric_limits<int64_t>::max())),
-          .used = open + others,
+          .used = std::max<int64_t>(0, open - 1),  // without the directory itself
+          .reserved = others,
           .of_each_process = of_each_process};
 }
 

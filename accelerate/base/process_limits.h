@@ -15,6 +15,7 @@ struct ProcessLimit {
   std::string remedy;           // how to get more of it
   int64_t most = 0;             // that there can be
   int64_t used = 0;             // by what runs already; 0 when that is not known
+  int64_t reserved = 0;         // by what starts the processes
   int64_t of_each_process = 1;  // what a process takes at least
   std::string unit = "";        // of these numbers: "", or " KiB"
 };

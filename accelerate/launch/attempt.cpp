@@ -146,7 +146,8 @@ Ending run_attempt(const LaunchOptions& options, const Command& command, Machine
   RankOutput output;
   std::vector<Rank> ranks;
   auto files = open_files_limit(open_files_of_rank(options), kOtherOpenFiles);
-  auto open_files = raise_open_files_limit(files.used + files.of_each_process * options.local_processes());
+  auto open_files =
+      raise_open_files_limit(files.used + files.reserved + files.of_each_process * options.local_processes());
   // A request to stop is left to `supervise`, with the ranks that there are by then.
   for (int local_rank = 0; local_rank < options.local_processes() && !signals.stop_is_pending(); ++local_rank) {
     ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals, open_files));
