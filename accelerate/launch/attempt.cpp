@@ -98,7 +98,8 @@ std::string summary_of(const LaunchOptions& options, const Rank& rank, bool othe
        << describe_exit(*rank.process->wait_status());
   if (others_stopped) text << "; the other ranks were stopped";
   if (auto report = read_crash_report(rank.error_file)) {
-    text << "\n  " << report->message;
+    std::istringstream message(report->message);
+    for (std::string line; std::getline(message, line);) text << "\n  " << line;
     const auto& frames = report->own_frames.empty() ? report->frames : report->own_frames;
     for (size_t i = 0; i < std::min(frames.size(), kFramesShown); ++i) text << "\n    " << frames[i];
   }

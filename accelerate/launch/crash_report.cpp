@@ -74,28 +74,57 @@ std::string readable(const std::string& symbol) {
   return status == 0 ? name.get() : symbol;
 }
 
+/// Whether the line is of a header of the system, of libtorch or of this library, as inlined functions are.
+bool is_of_library(const std::string& line) {
+  for (const char* part :
+       {" at /usr/include/", " at /usr/lib/", "/torch/include/", "/include/c++/", "/include/accelerate/"}) {
+    if (line.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// What addr2line says to each address: a function, and the one that it is inlined into, and so on. Functions of
+/// libraries that are inlined into the user's are left out.
+std::vector<std::vector<std::string>> chains_of(const std::string& output) {
+  constexpr std::string_view kInlined = " (inlined by) ";
+  std::vector<std::vector<std::string>> chains;
+  for (auto line : lines_of(output)) {
+    if (auto mark = line.rfind(" (discriminator "); mark != std::string::npos) line.resize(mark);
+    if (!line.starts_with(kInlined) || chains.empty()) {
+      chains.push_back({line});
+      continue;
+    }
+    auto& chain = chains.back();
+    if (is_of_library(chain.back())) chain.pop_back();
+    chain.push_back(line.substr(kInlined.size()));
+  }
+  return chains;
+}
+
 /// Asks addr2line once for each module of the user. Frames that it knows nothing about keep the name of their symbol.
 void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
-  std::map<std::string, std::vector<std::string>> questions, answers;
+  std::map<std::string, std::vector<std::string>> questions;
+  std::map<std::string, std::vector<std::vector<std::string>>> answers;
   for (const auto& frame : raw) {
     if (is_foreign(frame.module)) continue;
     auto& words = questions[frame.module];
-    if (words.empty()) words = {"addr2line", "-C", "-f", "-p", "-e", frame.module};
+    if (words.empty()) words = {"addr2line", "-C", "-f", "-i", "-p", "-e", frame.module};
     words.push_back(frame.address);
   }
   for (const auto& [module, words] : questions) {
-    answers[module] = lines_of(replace_broken_utf8(capture(words).output));  // paths may have any bytes
+    answers[module] = chains_of(replace_broken_utf8(capture(words).output));  // paths may have any bytes
   }
   std::map<std::string, size_t> used;
   for (const auto& frame : raw) {
-    const auto& lines = answers[frame.module];
+    const auto& chains = answers[frame.module];
     auto index = used[frame.module]++;
-    auto line = index < lines.size() ? lines[index] : "??";
     auto name = frame.symbol.empty() ? frame.address : readable(frame.symbol);
-    bool named = !line.starts_with("??");
-    bool placed = line.find("??") == std::string::npos;
-    report.frames.push_back(named ? line : name + " in " + frame.module);
-    if (placed) report.own_frames.push_back(line);
+    for (const auto& line : index < chains.size() ? chains[index] : std::vector<std::string>{"??"}) {
+      bool named = !line.starts_with("??");
+      bool placed = line.find("??") == std::string::npos;
+      report.frames.push_back(named ? line : name + " in " + frame.module);
+      if (placed) report.own_frames.push_back(line);
+    }
   }
 }
 

@@ -18,6 +18,12 @@ namespace {
 /// Crashes in its first instruction.
 [[gnu::noinline, gnu::optimize("O2")]] void write_to(volatile int* nowhere) { *nowhere = 1; }
 
+[[gnu::always_inline]] inline void inlined(volatile int* nowhere) { *nowhere = 1; }
+[[gnu::noinline, gnu::optimize("O2")]] void inlines(volatile int* nowhere) {
+  usleep(1);
+  inlined(nowhere);
+}
+
 [[gnu::noinline]] int overflow(int depth) {
   volatile char much[4096];
   much[0] = static_cast<char>(depth);
@@ -37,6 +43,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && chdir(argv[2]) != 0) return 2;
   if (way == "segv") write_to_nowhere();
   if (way == "first") write_to(nullptr);
+  if (way == "inline") inlines(nullptr);
   if (way == "abort") std::abort();
   if (way == "throw") find_value();
   if (way == "much") say_much();

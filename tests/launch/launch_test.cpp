@@ -242,9 +242,34 @@ TEST_CASE("a report names a crash in a source whose path is no UTF-8") {
   CHECK(directory.read("error.json").find("train.cpp:7") != std::string::npos);
 }
 
+TEST_CASE("a crash in a function that was inlined is told with the line of the user") {
+  tests::TemporaryDirectory directory;
+  auto tool = directory.write(
+      "addr2line",
+      "#!/bin/sh\n"
+      "echo 'at::Tensor::matmul(at::Tensor const&) const at /libtorch/torch/include/ATen/core/TensorBody.h:2770'\n"
+      "echo ' (inlined by) forward at /users/me/train.cpp:7 (discriminator 13)'\n"
+      "echo ' (inlined by) main at /users/me/train.cpp:20'\n"
+      "echo '_start at ??:?'\n");
+  fs::permissions(tool, fs::perms::owner_all);
+  PatchEnvironment found{{"PATH", directory.path().string() + ":/usr/bin:/bin"}};
+  auto file = directory.write("error.json", R"({"message": {"message": "no", "extraInfo": {"py_callstack":
+      "/users/me/train(+0x12) main\n/users/me/train(+0x34) _start"}}})");
+  auto report = read_crash_report(file);
+  REQUIRE(report);
+  CHECK(report->own_frames ==
+        std::vector<std::string>{"forward at /users/me/train.cpp:7", "main at /users/me/train.cpp:20"});
+  CHECK(report->frames.back() == "_start at ??:?");
+}
+
+TEST_CASE("a message of several lines stays together in the summary") {
+  auto outcome = run(1, R"(printf '%s' '{"message": "do not fit:\n- a\n- b"}' > $TORCHELASTIC_ERROR_FILE; exit 1)");
+  CHECK_MESSAGE(outcome.message.find("\n  do not fit:\n  - a\n  - b") != std::string::npos, outcome.message);
+}
+
 TEST_CASE("the rank that reported first is blamed, not the one with the lowest number") {
   auto outcome = run(3,
-                     "[ $RANK = 0 ] && sleep 0.05; [ $RANK = 1 ] && sleep 0.05; echo '{\"message\": \"x\"}' > "
+                     "[ $RANK = 2 ] || sleep 0.5; echo '{\"message\": \"x\"}' > "
                      "$TORCHELASTIC_ERROR_FILE; exit 1");
   CHECK_MESSAGE(outcome.message.find("rank 2 ") == 0, outcome.message);
 }
