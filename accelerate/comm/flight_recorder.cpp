@@ -108,10 +108,12 @@ std::optional<Collective> FlightRecorder::newest_by_all() const {
   return found == all.rend() ? std::nullopt : std::optional(*found);
 }
 
-std::string FlightRecorder::report() const {
+std::string FlightRecorder::report(size_t most) const {
   auto now = Clock::now();
+  auto collectives = history();
+  collectives.erase(collectives.begin(), collectives.end() - std::min(most, collectives.size()));
   std::string text;
-  for (const auto& collective : history()) text += report_line(collective, now);
+  for (const auto& collective : collectives) text += report_line(collective, now);
   return text;
 }
 

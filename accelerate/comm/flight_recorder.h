@@ -60,8 +60,8 @@ class FlightRecorder {
   /// when the ring has none.
   std::optional<Collective> newest_by_all() const;
 
-  /// The history as text, a line for each: what it was, how long it took, how long ago.
-  std::string report() const;
+  /// The newest collectives as text, at most `most`, a line for each: what it was, how long it took, how long ago.
+  std::string report(size_t most = kCapacity) const;
 
  private:
   Collective& begin_next(std::string_view operation, bool by_all);

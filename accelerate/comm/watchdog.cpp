@@ -22,6 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kInterval = std::chrono::seconds(1);
+constexpr size_t kShownAfterFailure = 10;
 
 /// How long ranks in which a collective has failed wait for others to say the same. Ranks notice a loss together: the
 /// first one's broken connections wake the rest.
@@ -110,7 +111,7 @@ void Watchdog::live() {
   std::unique_lock lock(mutex_);
   while (!ending_changed_.wait_for(lock, kInterval, [&] { return ending_; })) {
     int64_t requests = num_report_requests;
-    if (num_reports_answered.exchange(requests) < requests) write_report();
+    if (num_reports_answered.exchange(requests) < requests) write_report(FlightRecorder::kCapacity);
     // A job may end on rank 0 first. libtorch fills a page of standard error when it sends to a store that is gone.
     if (main_process_is_near && !main_process_runs()) store_answers = false;
     try {
@@ -121,11 +122,13 @@ void Watchdog::live() {
   }
 }
 
-void Watchdog::write_report() const {
+void Watchdog::write_report() const { write_report(kShownAfterFailure); }
+
+void Watchdog::write_report(size_t most) const {
   std::ostringstream text;
   text << "rank " << name_of(rank_) << " of " << (names_.empty() ? "" : "a group of ") << size_
        << ": the last collectives, the newest at the end:\n"
-       << recorder_.report();
+       << recorder_.report(most);
   auto block = text.str();
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, block.data(), block.size());
 }

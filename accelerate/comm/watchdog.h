@@ -40,10 +40,12 @@ class Watchdog {
   /// As it was in the beginning: where the store is.
   const Heartbeat& main_process() const { return main_process_; }
 
-  /// Writes the recorder's report to standard error, in one piece.
+  /// Writes what led to a failure to standard error, in one piece: the newest ten collectives of the recorder. A report
+  /// on request (SIGUSR2) has all of them.
   void write_report() const;
 
  private:
+  void write_report(size_t most) const;
   void live();
   void send_heartbeat();
   std::string name_of(int rank) const { return std::to_string(names_.empty() ? rank : names_[rank]); }

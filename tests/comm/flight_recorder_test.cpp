@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "accelerate/comm/heartbeat.h"
 #include "tests/support/time_limit.h"
 #include "tests/support/torch.h"
@@ -41,6 +43,9 @@ TEST_CASE("the report tells what took how long, what failed and what has not end
                 report);
   CHECK_MESSAGE(report.find("\n  barrier #3: began 0.0") != std::string::npos, report);
   CHECK_MESSAGE(report.ends_with(" s ago and has not ended\n"), report);
+  auto newest = recorder.report(1);
+  CHECK_MESSAGE(std::count(newest.begin(), newest.end(), '\n') == 1, newest);
+  CHECK_MESSAGE(newest.ends_with(" s ago and has not ended\n"), newest);
 }
 
 TEST_CASE("a collective that has ended tells where the other ranks were, a broadcast does not") {

@@ -60,7 +60,7 @@ void check_that_stopped_rank_is_named(int num_processes, int victim) {
     CHECK_MESSAGE(text.find(who) != std::string::npos, text);
     CHECK_MESSAGE(text.find("last seen ") != std::string::npos, text);
     CHECK_MESSAGE(text.find("reduce #202 (Float [4, 2])") != std::string::npos, text);
-    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  reduce #140") != std::string::npos,
+    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  reduce #194") != std::string::npos,
                   report);
     CHECK_MESSAGE(report.find("reduce #203 (Float [4, 2]), 32 bytes: failed after ") != std::string::npos, report);
   });
