@@ -51,6 +51,12 @@ int64_t choose_accumulation_steps(const AcceleratorOptions& options) {
   return environment_integer({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS"}).value_or(1);
 }
 
+bool same_models(const std::vector<std::weak_ptr<train::PreparedModel>>& before,
+                 const std::vector<std::shared_ptr<train::PreparedModel>>& now) {
+  return std::equal(before.begin(), before.end(), now.begin(), now.end(),
+                    [](const auto& weak, const auto& model) { return weak.lock() == model; });
+}
+
 bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor>& parameters) {
   for (const auto& group : optimizer.param_groups()) {
     for (const auto& held : group.params()) {
@@ -267,6 +273,12 @@ std::shared_ptr<data::PreparedCore> Accelerator::find_loader(const data::LoaderC
 
 train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models) {
   auto& state = *gradient_state_;
+  state.items.begin_step(/*begins_window=*/state.sync_gradients);
+  if (state.items.is_open() && !accumulating_.empty() && !same_models(accumulating_, models)) {
+    fail("accumulate: this step has other models than those before it in its window, and num_items counts for all ",
+         "models of a window; name the same models in each step");
+  }
+  accumulating_.assign(models.begin(), models.end());
   const bool loader_ends = state.sync_with_dataloader && end_of_dataloader();
   state.step = loader_ends ? 0 : state.step + 1;
   state.sync_gradients = state.step % state.num_steps == 0;
@@ -274,7 +286,7 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
   for (const auto& model : models) {
     const int64_t window_length = model->count_step(/*ends=*/state.sync_gradients);
     if (!loader_ends || !options_.gradient_accumulation_plugin.scale_last_window) continue;
-    if (window_length >= state.num_steps) continue;
+    if (window_length >= state.num_steps || state.items.is_open()) continue;
     // Earlier steps of the window were divided by its full length, before anyone knew that it would stay short.
     model->scale_gradients(static_cast<double>(state.num_steps) / window_length);
     loss_divisor_ = window_length;
@@ -283,8 +295,37 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
   return train::SyncScope(train::SyncScope::Kind::Pause, std::move(models));
 }
 
+/// Inside join_uneven_inputs(), ranks without batches add nothing.
+int64_t Accelerator::sum_over_ranks(int64_t num_items) const {
+  for (const auto& model : models_in_use()) {
+    if (!model->replicas()) continue;
+    if (const auto sum = model->replicas()->sum_in_join(num_items)) return *sum;
+  }
+  auto sum = torch::tensor({num_items}, torch::kLong);
+  group().all_reduce(sum);
+  return sum.item<int64_t>();
+}
+
+/// Makes of a loss that is a sum its part of the mean over the window of accumulation.
+at::Tensor Accelerator::weighted_by_items(const at::Tensor& loss, int64_t num_items) {
+  const auto scale = gradient_state_->items.count(
+      num_items,
+      {.ends_window = gradient_state_->sync_gradients, .gradients_are_averaged = gradient_state_->sync_each_batch},
+      num_processes(), [this](int64_t here) { return sum_over_ranks(here); });
+  for (const auto& weak : accumulating_) {
+    if (const auto model = weak.lock(); model && scale.gradients != 1) model->scale_gradients(scale.gradients);
+  }
+  return loss * scale.loss;
+}
+
 void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& options) {
-  auto objective = loss_divisor_ == 1 ? loss : loss / loss_divisor_;
+  auto objective = loss;
+  if (options.num_items) {
+    objective = weighted_by_items(loss, *options.num_items);
+  } else {
+    gradient_state_->items.pass_over(/*ends_window=*/gradient_state_->sync_gradients);
+    if (loss_divisor_ != 1) objective = loss / loss_divisor_;
+  }
   if (scaler_) objective = scaler_->scale(objective);
   std::vector<parallel::Replicas*> armed;
   int64_t gradient_bytes = 0;
@@ -456,6 +497,7 @@ void Accelerator::load_state(const std::filesystem::path& input_dir) {
     directory = *newest;
   }
   checkpointer_->load(training_state(), directory);
+  accumulating_.clear();  // those of the saved window are not known
   auto& project = project_configuration_;
   if (!project.automatic_checkpoint_naming || project.project_dir.empty()) return;
   project.iteration = std::max(project.iteration, checkpointer_->next_number(checkpoints_dir()));
@@ -476,6 +518,8 @@ void Accelerator::free_memory() {
   schedulers_.clear();
   loaders_.clear();
   gradient_state_->step = 0;
+  gradient_state_->items = {};
+  accumulating_.clear();
   tensors::release_tensor_memory();
 }
 

@@ -16,6 +16,7 @@
 #include <concepts>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -48,6 +49,11 @@ namespace accelerate {
 struct BackwardOptions {
   bool retain_graph = false;
   bool create_graph = false;
+  // The loss is a sum over this many items of the batch, such as the tokens that have a label. The gradients become
+  // those of the mean over all items of the window of accumulation, on all ranks, as if they were one batch. Every
+  // backward of a window gives it, one in each step of accumulate(), and on every rank. The number of steps does not
+  // divide such a loss.
+  std::optional<int64_t> num_items = std::nullopt;
 };
 
 struct PrepareModelOptions {
@@ -114,7 +120,7 @@ class Accelerator : public comm::PartialState {
   // The loop
 
   /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends.
-  /// Collective then.
+  /// Collective then. With `num_items`, batches are weighted by their items instead.
   void backward(const at::Tensor& loss, const BackwardOptions& options = {});
 
   /// Opens a step of gradient accumulation: inside the scope, gradients of the models (all prepared ones if none is
@@ -381,6 +387,8 @@ class Accelerator : public comm::PartialState {
   data::PrepareOptions prepare_options() const;
   checkpoint::TrainingState training_state() const;
   std::filesystem::path checkpoints_dir() const;
+  at::Tensor weighted_by_items(const at::Tensor& loss, int64_t num_items);
+  int64_t sum_over_ranks(int64_t num_items) const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
   static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
   void unscale_gradients_of(const std::vector<at::Tensor>& parameters);
@@ -410,6 +418,7 @@ class Accelerator : public comm::PartialState {
   std::vector<checkpoint::CustomObject> custom_objects_;
   std::unique_ptr<checkpoint::Checkpointer> checkpointer_;
   int64_t loss_divisor_;  // the length of the window that the next backward belongs to
+  std::vector<std::weak_ptr<train::PreparedModel>> accumulating_;  // the models of the step of accumulate()
   bool trigger_ = false;
   tracking::Trackers trackers_;
   bool preempted_ = false;

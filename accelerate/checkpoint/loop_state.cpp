@@ -1,13 +1,11 @@
 #include "accelerate/checkpoint/loop_state.h"
 
 #include <algorithm>
-#include <unordered_set>
-
-#include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "accelerate/checkpoint/file_names.h"
+#include "accelerate/checkpoint/open_window.h"
 
 namespace accelerate::checkpoint {
 namespace {
@@ -57,44 +55,6 @@ data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& 
   return place;
 }
 
-/// Files hold dense tensors only: a sparse gradient is kept as what it is made of.
-TorchValue value_of(const at::Tensor& gradient) {
-  if (!gradient.is_sparse()) return gradient.detach();
-  return TorchValue::dict({{"indices", gradient.detach()._indices()},
-                           {"values", gradient.detach()._values()},
-                           {"is_coalesced", gradient.is_coalesced()}});
-}
-
-/// The opposite, for a parameter of `sizes`.
-at::Tensor gradient_of(const TorchValue& value, at::IntArrayRef sizes) {
-  if (value.kind() != formats::ValueKind::Dict) return value.tensor();
-  const auto& indices = value.at("indices").tensor();
-  const auto& values = value.at("values").tensor();
-  const bool is_coalesced = value.at("is_coalesced").boolean();
-  try {
-    at::_validate_sparse_coo_tensor_args(indices, values, sizes, is_coalesced);
-  } catch (const c10::Error& error) {
-    fail("a sparse gradient makes no sense: ", error.what_without_backtrace());
-  }
-  return at::sparse_coo_tensor(indices, values, sizes, values.options().layout(at::kSparse), is_coalesced);
-}
-
-/// The gradients of each model by name, if the window of accumulation is open.
-TorchValue waiting_gradients(const TrainingState& state) {
-  auto models = TorchValue::list();
-  if (state.gradient_state->sync_gradients) return models;
-  for (const auto& model : state.models) {
-    auto gradients = TorchValue::dict();
-    std::unordered_set<const c10::TensorImpl*> seen;  // a tied parameter has several names
-    for (const auto& parameter : model->named_parameters()) {
-      if (!parameter->grad().defined() || !seen.insert(parameter->unsafeGetTensorImpl()).second) continue;
-      gradients.entries().emplace_back(parameter.key(), value_of(parameter->grad()));
-    }
-    models.items().push_back(std::move(gradients));
-  }
-  return models;
-}
-
 TorchValue read_file(const fs::path& directory, int rank) {
   const auto path = directory / loop_state_file(rank);
   auto file = tensors::load_torch_file(path);
@@ -102,27 +62,6 @@ TorchValue read_file(const fs::path& directory, int rank) {
     fail(path.string(), ": a newer release has written it (version ", version, "; this one reads ", kVersion, ")");
   }
   return file;
-}
-
-using Gradients = std::vector<std::pair<at::Tensor, at::Tensor>>;  // parameter, gradient
-
-void add_gradients(Gradients& gradients, const TrainingState& state, const TorchValue& file) {
-  const auto& models = file.at("gradients").items();
-  if (models.empty()) return;
-  if (models.size() != state.models.size()) {
-    fail("it has gradients of ", models.size(), " models; the program has ", state.models.size());
-  }
-  for (size_t i = 0; i < models.size(); ++i) {
-    const auto parameters = state.models[i]->named_parameters();
-    for (const auto& [name, value] : models[i].entries()) {
-      const auto* parameter = parameters.find(name.text());
-      const auto gradient = parameter ? gradient_of(value, parameter->sizes()) : at::Tensor();
-      if (!parameter || parameter->sizes() != gradient.sizes()) {
-        fail("the gradient of ", name.text(), " belongs to another model");
-      }
-      gradients.emplace_back(*parameter, gradient);
-    }
-  }
 }
 
 }  // namespace
@@ -134,6 +73,7 @@ TorchValue loop_state(const TrainingState& state, int world_size) {
                            {"world_size", world_size},
                            {"sync_gradients", state.gradient_state->sync_gradients},
                            {"loaders", std::move(loaders)},
+                           {"items", counted_items(state)},
                            {"gradients", waiting_gradients(state)}});
 }
 
@@ -156,30 +96,21 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
     places.push_back(place_for(*state.loaders[i], saved[i], same_job));
   }
 
-  // The average over ranks is what counts: in a job of another size each rank gets its share of all of them.
-  Gradients gradients;
-  add_gradients(gradients, state, file);
-  if (!same_job && !gradients.empty()) {
+  auto window = window_of(file, state);
+  if (!same_job && !window.gradients.empty()) {
     if (std::ssize(ranks) != saved_ranks) {
       fail("the saved job of ", saved_ranks, " ranks was inside a window of accumulation, and only ", ranks.size(),
            " of their gradients are here; go on with as many ranks, or put the files of all machines together");
     }
-    for (int other = 1; other < saved_ranks; ++other) add_gradients(gradients, state, read_file(directory, other));
+    std::vector<TorchValue> files{file};
+    for (int other = 1; other < saved_ranks; ++other) files.push_back(read_file(directory, other));
+    window = share_of_windows(files, state, rank, world_size);
   }
-  const double share = same_job ? 1.0 : 1.0 / saved_ranks;
 
-  return [state, places, gradients, share, sync_gradients = file.at("sync_gradients").boolean()]() mutable {
+  return [state, places, window, sync_gradients = file.at("sync_gradients").boolean()]() mutable {
     for (size_t i = 0; i < places.size(); ++i) state.loaders[i]->load_state_dict(places[i]);
     state.gradient_state->sync_gradients = sync_gradients;
-    for (const auto& model : state.models) {
-      for (auto& parameter : model->parameters()) parameter.mutable_grad().reset();
-    }
-    for (auto& [parameter, gradient] : gradients) {
-      auto part = gradient.to(parameter.device(), parameter.scalar_type());
-      if (share != 1.0) part = part * share;
-      auto& own = parameter.mutable_grad();
-      own = own.defined() ? own + part : part;
-    }
+    restore(window, state);
   };
 }
 

@@ -7,7 +7,7 @@
 namespace accelerate::parallel {
 
 namespace {
-constexpr int64_t kNumEvents = 3;
+constexpr int64_t kNumEvents = 4;
 }
 
 Join::Join(std::vector<std::shared_ptr<Replicas>> models, comm::Group group)
@@ -33,8 +33,15 @@ void Join::finish() {
     if (event == Event::None) break;
     if (event == Event::Buffers) models_[model]->copy_buffers_from(leader_);
     if (event == Event::Gradients) models_[model]->shadow_gradients();
+    if (event == Event::Sum) sum(0);
   }
   for (const auto& model : models_) model->copy_model_from(leader_);
+}
+
+int64_t Join::sum(int64_t number) const {
+  auto numbers = torch::tensor({number}, torch::kLong);
+  group_.all_reduce(numbers);
+  return numbers.item<int64_t>();
 }
 
 void Join::leave() {

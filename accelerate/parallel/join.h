@@ -31,7 +31,7 @@ class Join {
 
  private:
   friend class Replicas;
-  enum class Event { None, Buffers, Gradients };
+  enum class Event { None, Buffers, Gradients, Sum };
   struct Announcement {
     Event event;
     size_t model;
@@ -39,6 +39,7 @@ class Join {
 
   /// Exchanges what the training ranks are about to do; a rank that has finished says None and hears it.
   Announcement announce(Event event, size_t model);
+  int64_t sum(int64_t number) const;
   void leave();
 
   std::vector<std::shared_ptr<Replicas>> models_;

@@ -132,6 +132,12 @@ class Replicas::Impl {
     if (reducer_) reduce_now(/*contribute=*/false);
   }
 
+  std::optional<int64_t> sum_in_join(int64_t number) {
+    if (!join_) return std::nullopt;
+    join_->announce(Join::Event::Sum, join_index_);
+    return join_->sum(number);
+  }
+
   void copy_buffers_from(int rank) { copy_from(rank, {&buffers_}); }
 
   void copy_model_from(int rank) {
@@ -280,6 +286,7 @@ std::optional<SumOfSquares> Replicas::sum_of_squares() { return impl_->sum_of_sq
 void Replicas::keep_shares(const KeptElements& kept) { impl_->keep_shares(kept); }
 void Replicas::release_shares() { impl_->release_shares(); }
 size_t Replicas::keep_whole_gradients() { return impl_->keep_whole_gradients(); }
+std::optional<int64_t> Replicas::sum_in_join(int64_t number) { return impl_->sum_in_join(number); }
 const comm::Group& Replicas::group() const { return impl_->group(); }
 std::vector<size_t> Replicas::bucket_bytes() const { return impl_->bucket_bytes(); }
 void Replicas::enter(Join* join, int index) { impl_->enter(join, index); }

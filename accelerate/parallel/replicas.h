@@ -104,6 +104,9 @@ class Replicas {
   /// dropped; returns their number. Not collective.
   size_t keep_whole_gradients();
 
+  /// The sum of `number` over the ranks that still train in a Join; nothing outside of one. Collective for these ranks.
+  std::optional<int64_t> sum_in_join(int64_t number);
+
   const comm::Group& group() const;
 
   /// Sizes of the buckets of dense gradients in the order they are reduced; empty when there are none. They change

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "accelerate/train/item_window.h"
+
 namespace accelerate::train {
 
 /// Owned by the Accelerator and shared with the handles that prepare() returns.
@@ -13,6 +15,7 @@ struct GradientState {
   int64_t step = 0;                  // backwards since the last end of a loader
   bool sync_with_dataloader = true;  // the last batch of a loader ends a window early
   bool sync_each_batch = false;      // average after every backward: less memory, more traffic
+  ItemWindow items = {};             // of the window, where batches are weighted by their items
 };
 
 }  // namespace accelerate::train

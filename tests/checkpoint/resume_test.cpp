@@ -283,6 +283,45 @@ TEST_CASE("gradients that wait for the end of their window count in a job of ano
   }
 }
 
+TEST_CASE("a window whose batches are weighted by items continues on as many ranks, and on more or fewer") {
+  // The gradient is the mean of the inputs of three steps, which ranks have different numbers of.
+  struct ItemRun {
+    void step(const at::Tensor& inputs) {
+      auto accumulating = accelerator.accumulate(model);
+      auto loss = (model(torch::ones({1, 1})) * inputs).sum();
+      accelerator.backward(loss, {.num_items = inputs.numel()});
+    }
+    Accelerator accelerator{{.gradient_accumulation_steps = 3, .cpu = true}};
+    torch::nn::Linear net{torch::nn::LinearOptions(1, 1).bias(false)};
+    Model<torch::nn::LinearImpl> model = accelerator.prepare(net);
+  };
+  /// The inputs of a rank: its share of 1, 2, ..., 12, rank 0 has more.
+  auto inputs_of = [](int64_t step, int rank, int world_size) {
+    auto all = torch::arange(4 * step + 1, 4 * step + 5, torch::kFloat);
+    if (world_size == 1) return all;
+    return rank == 0 ? all.narrow(0, 0, 5 - world_size) : all.narrow(0, 4 - world_size + rank, 1);
+  };
+  for (auto [saved_size, new_size] : {std::pair{1, 1}, {2, 2}, {1, 2}, {2, 1}, {2, 3}, {3, 2}}) {
+    CAPTURE(saved_size);
+    CAPTURE(new_size);
+    for (int64_t num_saved : {1, 2}) {
+      TemporaryDirectory directory;
+      run_ranks(saved_size, [&, size = saved_size](comm::Group& group) {
+        ItemRun run;
+        for (int64_t step = 0; step < num_saved; ++step) run.step(inputs_of(step, group.rank(), size));
+        run.accelerator.save_state(directory.path() / "saved");
+      });
+      run_ranks(new_size, [&, size = new_size](comm::Group& group) {
+        ItemRun run;
+        run.accelerator.load_state(directory.path() / "saved");
+        for (int64_t step = num_saved; step < 3; ++step) run.step(inputs_of(step, group.rank(), size));
+        CHECK(run.accelerator.sync_gradients());
+        CHECK(run.net->weight.grad().item<double>() == doctest::Approx(6.5));
+      });
+    }
+  }
+}
+
 TEST_CASE("the waiting gradient of a weight with two names is saved once") {
   struct Tied : torch::nn::Module {
     torch::Tensor forward(const torch::Tensor& x) { return (first * x + second * x).sum(); }

@@ -116,4 +116,31 @@ TEST_CASE("accumulating small batches gives the weight that one large batch give
   CHECK(fit(8, 1) == expected.at("full_batch"));
 }
 
+TEST_CASE("num_items gives the gradients of a loop in Python that counts the items of a window in advance") {
+  const auto jobs = recorded("accumulation").at("weighted_by_items");
+  for (const auto& ranks : jobs) {
+    run_ranks(static_cast<int>(ranks.size()), [&](comm::Group& group) {
+      const auto& windows = ranks.at(group.rank());
+      Accelerator accelerator({.gradient_accumulation_steps = std::ssize(windows.at(0).at("batches")), .cpu = true});
+      auto net = one_weight(1);
+      torch::optim::SGD sgd(net->parameters(), 0.25);
+      auto [model, optimizer] = accelerator.prepare(net, sgd);
+      for (const auto& window : windows) {
+        for (const auto& batch : window.at("batches")) {
+          auto accumulating = accelerator.accumulate(model);
+          auto inputs = torch::tensor(batch.get<std::vector<float>>()).view({-1, 1});
+          accelerator.backward(model(inputs).square().sum(), {.num_items = inputs.size(0)});
+          // The order of additions and divisions is another.
+          if (accelerator.sync_gradients())
+            CHECK(net->weight.grad().item<double>() ==
+                  doctest::Approx(window.at("gradient").get<double>()).epsilon(1e-6));
+          optimizer.step();
+          optimizer.zero_grad();
+        }
+        CHECK(net->weight.item<double>() == doctest::Approx(window.at("weight").get<double>()).epsilon(1e-6));
+      }
+    });
+  }
+}
+
 }  // namespace accelerate::tests

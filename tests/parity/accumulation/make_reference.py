@@ -25,6 +25,8 @@ TABLES = {
     "3 ranks, every 2 of 3": (3, 9, {"num_steps": 2}),
 }
 EPOCHS = 2
+ITEM_STEPS = 3  # batches in a window whose losses are weighted by their items
+ITEM_WINDOWS = 2
 
 
 def table(accelerator, samples, plugin_options):
@@ -118,8 +120,46 @@ def line_fit(accelerator):
     return weights
 
 
+def weighted_by_items(accelerator):
+    """Gradients of the mean over all items of a window, as a loop computes them that knows their number in advance."""
+    from contextlib import nullcontext
+
+    import torch
+    from accelerate import Accelerator
+    from accelerate.state import GradientState
+
+    GradientState._reset_state()
+    accelerator = Accelerator(gradient_accumulation_steps=ITEM_STEPS)
+    rank, world_size = accelerator.process_index, accelerator.num_processes
+    model = torch.nn.Linear(1, 1, bias=False)
+    torch.nn.init.ones_(model.weight)
+    weight = model.weight
+    model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=0.25))
+    rows = []
+    for window in range(ITEM_WINDOWS):
+        first = window * ITEM_STEPS
+        batches = [torch.arange(1.0, 2 + (3 * step + 2 * rank) % 5).view(-1, 1) for step in range(first, first + ITEM_STEPS)]
+        num_items = accelerator.gather(torch.tensor([sum(len(batch) for batch in batches)])).sum().item()
+        for step, batch in enumerate(batches):
+            with nullcontext() if step + 1 == ITEM_STEPS else accelerator.no_sync(model):
+                loss = model(batch).square().sum() * world_size * ITEM_STEPS / num_items
+                accelerator.backward(loss)
+        gradient = weight.grad.item()
+        optimizer.step()
+        optimizer.zero_grad()
+        rows.append(
+            {
+                "batches": [batch.flatten().tolist() for batch in batches],
+                "num_items": num_items,
+                "gradient": gradient,
+                "weight": weight.item(),
+            }
+        )
+    return rows
+
+
 def work(accelerator):
-    results = {"tables": tables(accelerator)}
+    results = {"tables": tables(accelerator), "weighted_by_items": weighted_by_items(accelerator)}
     if accelerator.num_processes == 1:
         results["outside_accumulate"] = outside_accumulate(accelerator)
         results["line_fit"] = line_fit(accelerator)
@@ -138,5 +178,8 @@ if __name__ == "__main__":
             "tables": reference,
             "outside_accumulate": results[1][0]["outside_accumulate"],
             "line_fit": results[1][0]["line_fit"],
+            "weighted_by_items": [
+                [rank["weighted_by_items"] for rank in ranks] for ranks in results.values()
+            ],
         }
     )
