@@ -180,6 +180,7 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
       report.mismatched.push_back({name, tensor.shape, weight.sizes().vec()});
       fresh.insert(weight.unsafeGetTensorImpl());
     } else {
+      if (weight.is_cpu() && weight.scalar_type() == tensor.type) weight.set_data(tensor.empty());
       known.emplace_back(weight, tensor);
     }
   }

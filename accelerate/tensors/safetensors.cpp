@@ -48,7 +48,8 @@ StoredTensors open_safetensors(const std::filesystem::path& path) {
     TensorPlace place{.file = file,
                       .begin = shard.data_begin + entry.begin,
                       .strides = at::IntArrayRef(c10::contiguous_strides(entry.shape)).vec(),
-                      .name = entry.name};
+                      .name = entry.name,
+                      .misalignment = (shard.data_begin + entry.begin) % 64};
     StoredTensor tensor{.type = scalar_type_of(entry.dtype, path.string()),
                         .shape = std::move(entry.shape),
                         .source = std::move(place)};

@@ -5,6 +5,7 @@
 #include <ATen/EmptyTensor.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/shared_work.h"
@@ -79,6 +80,18 @@ at::Tensor StoredTensor::read() const {
   auto values = at::empty(shape, at::TensorOptions().dtype(type));
   copy_into(values);
   return values;
+}
+
+at::Tensor StoredTensor::empty() const {
+  const auto options = at::TensorOptions().dtype(type);
+  const auto* place = std::get_if<TensorPlace>(&source);
+  if (!place || place->misalignment == 0 || place->misalignment % c10::elementSize(type) != 0) {
+    return at::empty(shape, options);
+  }
+  const auto bytes = static_cast<int64_t>(at::detail::computeStorageNbytesContiguous(shape, c10::elementSize(type)));
+  auto memory = at::empty({bytes + static_cast<int64_t>(place->misalignment)}, at::kByte);  // aligned to 64 bytes
+  auto* begin = memory.mutable_data_ptr<uint8_t>() + place->misalignment;
+  return at::from_blob(begin, shape, [memory](void*) {}, options);
 }
 
 void read_values(const File& file, uint64_t position, const at::Tensor& values, const std::string& tensor) {

@@ -21,6 +21,9 @@ struct TensorPlace {
   uint64_t begin = 0;                 // of the first element, from the start of the file
   std::vector<int64_t> strides = {};  // in elements
   std::string name = {};              // for messages
+  // Bytes by which the address of Python's tensor misses a multiple of 64: it uses safetensors where they lie in the
+  // mapped file.
+  uint64_t misalignment = 0;
 };
 
 /// One tensor of a file, or one in memory that is treated alike.
@@ -36,6 +39,10 @@ struct StoredTensor {
 
   /// The values, in a new tensor on the CPU.
   at::Tensor read() const;
+
+  /// A tensor for the values on the CPU, not yet filled, as misaligned as Python's. Kernels for one row or one label
+  /// round by the alignment of the weights.
+  at::Tensor empty() const;
 };
 
 /// By name, in the order of the file.
