@@ -76,11 +76,11 @@ std::string readable(const std::string& symbol) {
 
 /// Whether the line is of a header of the system, of libtorch or of this library, as inlined functions are.
 bool is_of_library(const std::string& line) {
-  for (const char* part :
-       {" at /usr/include/", " at /usr/lib/", "/torch/include/", "/include/c++/", "/include/accelerate/"}) {
+  for (const char* part : {" at /usr/include/", " at /usr/lib/", "/torch/include/", "/include/c++/"}) {
     if (line.find(part) != std::string::npos) return true;
   }
-  return false;
+  auto path = line.substr(0, line.rfind(':'));
+  return path.find("/accelerate/") != std::string::npos && path.ends_with(".h");
 }
 
 /// What addr2line says to each address: a function, and the one that it is inlined into, and so on. Functions of

@@ -248,6 +248,7 @@ TEST_CASE("a crash in a function that was inlined is told with the line of the u
       "addr2line",
       "#!/bin/sh\n"
       "echo 'at::Tensor::matmul(at::Tensor const&) const at /libtorch/torch/include/ATen/core/TensorBody.h:2770'\n"
+      "echo ' (inlined by) accelerate::run(at::Tensor const&) at /prefix/include/accelerate/run.h:3'\n"
       "echo ' (inlined by) forward at /users/me/train.cpp:7 (discriminator 13)'\n"
       "echo ' (inlined by) main at /users/me/train.cpp:20'\n"
       "echo '_start at ??:?'\n");
