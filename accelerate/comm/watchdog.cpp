@@ -27,6 +27,8 @@ constexpr size_t kShownAfterFailure = 10;
 /// How long ranks in which a collective has failed wait for others to say the same. Ranks notice a loss together: the
 /// first one's broken connections wake the rest.
 constexpr auto kSettling = std::chrono::milliseconds(500);
+/// How much longer the rank whose process hosts the store stays, for those that still ask.
+constexpr auto kFarewell = std::chrono::milliseconds(350);
 constexpr auto kPatienceWithStore = std::chrono::milliseconds(900);
 
 std::atomic<int64_t> num_report_requests = 0;
@@ -59,18 +61,27 @@ std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number,
                       const std::optional<Collective>& shared) {
   QuietC10d quiet;
-  auto key = [&](int other) { return "failed/" + std::to_string(number) + "/" + std::to_string(other); };
-  store.set(key(rank), std::vector<uint8_t>{'x'});
+  auto key = [&](const char* what, int other) { return what + std::to_string(number) + "/" + std::to_string(other); };
+  auto appears = [&](const std::string& key, Clock::time_point deadline) {
+    while (!store.check({key}) && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return store.check({key});
+  };
+  store.set(key("failed/", rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
   std::string missing;
+  std::vector<int> present;
   for (int other = 0; other < static_cast<int>(names.size()); ++other) {
-    while (!store.check({key(other)}) && Clock::now() < deadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (appears(key("failed/", other), deadline)) {
+      present.push_back(other);
+      continue;
     }
-    if (store.check({key(other)})) continue;
     auto heartbeat = last_seen(Heartbeat::from_text(text_of(store, beat_key(other))), shared);
     missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
   }
+  store.set(key("knows/", rank), std::vector<uint8_t>{'x'});
+  // The store ends with this process, and others would take that for the reason.
+  for (int other : names[rank] == "0" ? present : std::vector<int>())
+    appears(key("knows/", other), deadline + kFarewell);
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
 }
 

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "accelerate/base/environment.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
@@ -76,6 +78,40 @@ TEST_CASE("a stopped rank is named within the timeout and a second, on two ranks
 TEST_CASE("the rank that hosts the store is named too when it is stopped") {
   check_that_stopped_rank_is_named(2, 0);
   check_that_stopped_rank_is_named(4, 0);
+}
+
+TEST_CASE("the rank with the store stays until others know who is missing") {
+  tests::TemporaryDirectory directory;
+  auto miss_one = [&](Group&) {
+    signal(SIGTERM, SIG_IGN);  // the end of rank 0 ends the others, three seconds later
+    PartialState::reset();
+    PartialState state({.timeout = 1s});
+    const auto& group = state.group();
+    auto pids = pids_of(group);
+    if (group.rank() == 2) {  // does not come, and makes rank 1 late in noticing it
+      std::this_thread::sleep_for(900ms);
+      kill(pids[1], SIGSTOP);
+      std::this_thread::sleep_for(180ms);
+      kill(pids[1], SIGCONT);
+      std::this_thread::sleep_for(2s);
+    }
+    std::string text;
+    auto report = tests::captured_stderr([&] {
+      try {
+        auto tensor = torch::ones({4});
+        if (group.rank() != 2) group.all_reduce(tensor);
+      } catch (const Error& error) {
+        text = error.what();
+      }
+    });
+    directory.write(std::to_string(group.rank()), text);
+    if (group.rank() == 0) _exit(7);
+  };
+  CHECK_THROWS_WITH_AS(ranks::run_ranks(3, miss_one), doctest::Contains("rank 0 of 3 failed"), Error);
+  for (const std::string rank : {"0", "1"}) {
+    auto text = directory.read(rank);
+    CHECK_MESSAGE(text.find("these ranks did not take part: 2 (pid ") != std::string::npos, text);
+  }
 }
 
 TEST_CASE("when a rank ends, the others name it and keep their history to themselves") {
