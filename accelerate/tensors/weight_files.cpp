@@ -53,15 +53,14 @@ StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& 
 }
 
 /// Whether torch.save wrote a file. Its first bytes say so, whatever the file is called: those of a zip archive, of a
-/// pickle, or the length of a safetensors header and its brace. Damaged ones go by their name, which the message about
-/// them is then right for.
+/// pickle, or the length of a safetensors header and its brace. The brace is looked for first, because the bytes of a
+/// length may be any. Damaged files go by their name, which the message about them is then right for.
 bool is_torch_file(const fs::path& path) {
   const auto file = File::open(path);
   std::string start(std::min<uint64_t>(file.bytes(), 9), '\0');
   file.read_at(0, start.data(), start.size());
-  if (start.starts_with("PK")) return true;
   if (start.size() == 9 && start[8] == '{') return false;
-  if (start.starts_with('\x80')) return true;
+  if (start.starts_with("PK") || start.starts_with('\x80')) return true;
   for (const char* extension : {".bin", ".pt", ".pth", ".ckpt"}) {
     if (path.extension() == extension) return true;
   }

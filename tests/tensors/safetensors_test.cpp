@@ -180,6 +180,17 @@ TEST_CASE("a model that cannot be saved whole leaves the one from before, and no
   }
 }
 
+TEST_CASE("a safetensors file is one also if the length of its header reads like the start of another format") {
+  tests::TemporaryDirectory directory;
+  const std::string tensor = R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})";
+  for (uint16_t length : {0x4b50, 0x0280}) {  // "PK" of zip archives, and the first bytes of a pickle
+    const std::string bytes = {static_cast<char>(length & 0xff), static_cast<char>(length >> 8)};
+    const auto header = tensor + std::string(length - tensor.size(), ' ');
+    const auto path = directory.write("model.safetensors", bytes + std::string(6, '\0') + header + '\7');
+    CHECK(tensors::open_weights(path).at(0).second.read().item<int>() == 7);
+  }
+}
+
 TEST_CASE("a shard that lacks a tensor of its index is refused with both names") {
   tests::TemporaryDirectory directory;
   tensors::save_safetensors({{"a", torch::ones({1})}}, directory.path() / "model-1.safetensors");
