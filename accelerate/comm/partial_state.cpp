@@ -205,7 +205,8 @@ void PartialState::check_joined(const Shared& joined, const PartialStateOptions&
     fail("the timeout is ", options.timeout->count(), " ms, but this process already joined its job with one of ",
          joined.options.timeout->count(), " ms", remedy);
   }
-  if (!options.init_method.empty() && options.init_method != joined.options.init_method) {
+  const bool names_store = !options.init_method.empty() && options.init_method != "env://";
+  if (names_store && options.init_method != joined.options.init_method) {
     fail("init_method is '", options.init_method, "', but this process already joined its job with '",
          joined.options.init_method, "'", remedy);
   }

@@ -106,6 +106,13 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& proces
   };
   static std::mutex mutex;
   static auto* files = new std::vector<OpenFile>();
+  // FileStore waits for a directory that is not there, until its timeout.
+  std::error_code unreadable;
+  const auto directory = std::filesystem::path(process.store_file).parent_path();
+  if (!std::filesystem::is_directory(directory, unreadable)) {
+    fail("init_method names the file ", process.store_file, ", but ", directory.string(),
+         " is not a directory; create it first");
+  }
   try {
     auto store = c10::make_intrusive<c10d::FileStore>(process.store_file, process.world_size);
     store->setTimeout(timeout);
@@ -115,8 +122,10 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& proces
     static const int once = std::atexit([] {
       for (auto& file : *files) {
         try {
-          if (file.store->add("ended", 1) == file.world_size) std::filesystem::remove(file.store->getPath());
-        } catch (const std::exception&) {  // the file is gone already
+          const auto& path = file.store->getPath();
+          if (!std::filesystem::exists(path)) continue;  // FileStore would wait for it, or make it again
+          if (file.store->add("ended", 1) == file.world_size) std::filesystem::remove(path);
+        } catch (const std::exception&) {  // nobody is left to be told
         }
       }
     });

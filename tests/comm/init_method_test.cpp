@@ -4,9 +4,12 @@
 
 #include <filesystem>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/comm/partial_state.h"
+#include "accelerate/comm/rendezvous.h"
+#include "tests/support/program.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -87,6 +90,7 @@ TEST_CASE("ranks find each other at the address, or in the file, that init_metho
   }
   for (const auto& method : {"file://" + file.string(), "tcp://127.0.0.1:" + std::to_string(port)}) {
     tests::run_ranks(2, [&](Group& group) {
+      PartialState launched({.init_method = "env://"});  // as without one
       PartialState::reset();
       setenv("MASTER_PORT", "1", 1);  // leads nowhere
       unsetenv("ACCELERATE_STORE_FD");
@@ -101,4 +105,52 @@ TEST_CASE("ranks find each other at the address, or in the file, that init_metho
       PartialState::reset();
     });
   }
+}
+
+TEST_CASE("a file in a directory that is not there is an error at once") {
+  ProcessEnvironment process;
+  process.store_file = "/nonexistent/rendezvous";
+  CHECK_THROWS_WITH_AS(open_store(process, std::chrono::minutes(30)),
+                       doctest::Contains("/nonexistent is not a directory; create it first"), Error);
+}
+
+TEST_CASE("process that joins by a file" * doctest::skip()) {
+  PartialState state({.cpu = true, .init_method = *environment_variable("INIT_METHOD")});
+  CHECK(state.num_processes() == 2);
+  state.wait_for_everyone();
+}
+
+TEST_CASE("process whose store goes" * doctest::skip()) {
+  ProcessEnvironment process;
+  process.store_file = *environment_variable("STORE_FILE");
+  open_store(process, std::chrono::minutes(30));
+  CHECK(std::filesystem::exists(process.store_file));
+  std::filesystem::remove_all(std::filesystem::path(process.store_file).parent_path());
+}
+
+TEST_CASE("the last process to end removes the file of the store, and waits for none that is gone") {
+  tests::TemporaryDirectory directory;
+  const auto file = directory.path() / "below" / "rendezvous";
+  std::filesystem::create_directory(file.parent_path());
+  auto start = [](const std::string& test_case, const EnvironmentVariable& variable) {
+    return std::make_unique<tests::Program>(
+        std::vector<std::string>{std::filesystem::read_symlink("/proc/self/exe").string(), "--no-skip",
+                                 "--test-case=" + test_case},
+        std::vector<EnvironmentVariable>{variable});
+  };
+  auto ends_well = [](tests::Program& program) {
+    const int exit_code = program.wait();
+    const auto said = program.output() + program.errors();
+    CHECK_MESSAGE(exit_code == 0, said);
+  };
+  for (int run = 0; run < 2; ++run) {  // the second may use the same name
+    std::vector<std::unique_ptr<tests::Program>> ranks;
+    for (const char* rank : {"0", "1"}) {
+      ranks.push_back(start("process that joins by a file",
+                            {"INIT_METHOD", "file://" + file.string() + "?world_size=2&rank=" + rank}));
+    }
+    for (auto& rank : ranks) ends_well(*rank);
+    CHECK_FALSE(std::filesystem::exists(file));
+  }
+  ends_well(*start("process whose store goes", {"STORE_FILE", file.string()}));
 }
