@@ -184,9 +184,9 @@ void Group::Connection::explain(const std::string& operation, int64_t bytes, con
 }
 
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
-  // Now: the launcher compares the times of the notes. A mismatch has no victim: each rank is told what all have
-  // called.
-  if (!is_mismatch(error)) note_lost_peer(message_of(error));
+  // Now: the launcher compares the times of the notes. A mismatch, or a tensor that cannot be sent, is no loss of a
+  // peer.
+  if (is_from_transport(error)) note_lost_peer(message_of(error));
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);

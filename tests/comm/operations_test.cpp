@@ -7,6 +7,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/lost_peer.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/random.h"
@@ -266,4 +267,15 @@ TEST_CASE("a state can be left and joined again") {
     PartialState again;
     CHECK(gather(torch::ones({1}), again.group()).size(0) == 2);
   });
+}
+
+TEST_CASE("a tensor that cannot be sent is this rank's own failure, and no lost peer") {
+  for (const char* backend : {"shm", "gloo"}) {
+    PatchEnvironment variable{{"ACCELERATE_COMM", backend}};
+    tests::run_ranks(2, [](Group& group) {
+      auto without_values = torch::empty({3}, torch::kMeta);
+      CHECK_THROWS_AS(group.all_reduce(without_values), Error);
+      CHECK_FALSE(has_lost_peer());
+    });
+  }
 }
