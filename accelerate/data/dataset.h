@@ -70,6 +70,36 @@ concept IterableDataset =
 template <class D>
 concept Dataset = MapStyleDataset<D> || IterableDataset<D>;
 
+/// How many samples there are, where the data set knows.
+template <Dataset D>
+std::optional<int64_t> dataset_size(const D& dataset) {
+  if constexpr (!detail::HasSize<D>) {
+    return std::nullopt;
+  } else if constexpr (std::integral<std::remove_cvref_t<decltype(dataset.size())>>) {
+    return static_cast<int64_t>(dataset.size());
+  } else {
+    auto size = dataset.size();
+    return size ? std::optional<int64_t>(static_cast<int64_t>(*size)) : std::nullopt;
+  }
+}
+
+/// The sample at `index`. A `get` of the data set checks the index itself; for `[index]`, which may not, an index
+/// beyond size() throws Error.
+template <MapStyleDataset D>
+  requires(detail::GivesSamples<D> || detail::HasSubscript<D>)
+decltype(auto) read_sample(D& dataset, int64_t index) {
+  if constexpr (detail::GivesSamples<D>) {
+    return dataset.get(static_cast<size_t>(index));
+  } else {
+    const auto size = dataset_size(dataset);
+    if (index < 0 || (size && index >= *size)) {
+      fail("sample ", index, " is not one of the ", size.value_or(0), " samples of the data set; is the sampler made ",
+           "for another one?");
+    }
+    return dataset[static_cast<size_t>(index)];
+  }
+}
+
 /// The samples at `indices`: a vector of them, or, from a get_batch that gives anything else, a finished batch.
 template <MapStyleDataset D>
 auto read_samples(D& dataset, const Indices& indices) {
@@ -80,16 +110,9 @@ auto read_samples(D& dataset, const Indices& indices) {
   } else if constexpr (detail::TakesSizes<D>) {
     return dataset.get_batch(std::vector<size_t>(indices.begin(), indices.end()));
   } else {
-    auto get = [&](int64_t index) -> decltype(auto) {
-      if constexpr (detail::GivesSamples<D>) {
-        return dataset.get(static_cast<size_t>(index));
-      } else {
-        return dataset[static_cast<size_t>(index)];
-      }
-    };
-    std::vector<std::remove_cvref_t<decltype(get(0))>> samples;
+    std::vector<std::remove_cvref_t<decltype(read_sample(dataset, 0))>> samples;
     samples.reserve(indices.size());
-    for (int64_t index : indices) samples.push_back(get(index));
+    for (int64_t index : indices) samples.push_back(read_sample(dataset, index));
     return samples;
   }
 }
@@ -148,19 +171,6 @@ auto stream_samples(std::shared_ptr<D> dataset) {
     });
   } else {
     return detail::stream_torch_samples(std::move(dataset));
-  }
-}
-
-/// How many samples there are, where the data set knows.
-template <Dataset D>
-std::optional<int64_t> dataset_size(const D& dataset) {
-  if constexpr (!detail::HasSize<D>) {
-    return std::nullopt;
-  } else if constexpr (std::integral<std::remove_cvref_t<decltype(dataset.size())>>) {
-    return static_cast<int64_t>(dataset.size());
-  } else {
-    auto size = dataset.size();
-    return size ? std::optional<int64_t>(static_cast<int64_t>(*size)) : std::nullopt;
   }
 }
 

@@ -57,7 +57,7 @@ void check_subset(const Indices& indices, std::optional<int64_t> size) {
   for (int64_t index : indices) {
     if (index >= 0 && (!size || index < *size)) continue;
     if (!size) fail("Subset: there is no sample ", index);
-    fail("Subset: sample ", index, " is not one of the ", *size, " samples of the data set");
+    fail("Subset: sample ", index, " is not one of the ", *size, " samples");
   }
 }
 

@@ -15,7 +15,7 @@
 
 namespace accelerate::data {
 
-/// Throws Error unless the indices are those of samples; `size` is that of the data set, where it knows.
+/// Throws Error unless the indices are those of samples; `size` is that of the data set or subset, where it knows.
 void check_subset(const Indices& indices, std::optional<int64_t> size);
 
 /// The samples of a data set at some indices. Shares the data set.
@@ -34,21 +34,18 @@ class Subset {
   int64_t size() const { return static_cast<int64_t>(indices_.size()); }
 
   auto get_batch(const Indices& places) const {
+    check_subset(places, size());
     Indices indices;
     indices.reserve(places.size());
-    for (int64_t place : places) indices.push_back(indices_.at(place));
+    for (int64_t place : places) indices.push_back(indices_[place]);
     return read_samples(*dataset_, indices);
   }
 
   auto get(int64_t place) const
     requires detail::GivesSamples<D> || detail::HasSubscript<D>
   {
-    const auto index = static_cast<size_t>(indices_.at(place));
-    if constexpr (detail::GivesSamples<D>) {
-      return dataset_->get(index);
-    } else {
-      return (*dataset_)[index];
-    }
+    check_subset({place}, size());
+    return read_sample(*dataset_, indices_[place]);
   }
 
   void set_epoch(int64_t epoch)

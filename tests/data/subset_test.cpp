@@ -212,6 +212,16 @@ TEST_CASE("samplers refuse weights and numbers that they cannot draw from") {
   CHECK(WeightedRandomSampler(torch::tensor({1, 2}), 3).size() == 3);
 }
 
+TEST_CASE("a sampler that was made for a larger data set is an error with the index") {
+  const std::vector<double> weights = {0, 0, 0, 1};
+  const WeightedRandomSampler sampler(weights, 1);
+  CHECK_THROWS_WITH_AS(walk(DataLoader(std::vector<int64_t>{5, 6, 7}, {.sampler = sampler})),
+                       doctest::Contains("sample 3 is not one of the 3 samples"), Error);
+  CHECK_THROWS_WITH_AS(walk(DataLoader(Subset(numbers(9), {7, 1, 4}), {.sampler = sampler})),
+                       doctest::Contains("sample 3 is not one of the 3 samples"), Error);
+  CHECK_THROWS_WITH_AS(Subset(std::vector<int64_t>{5, 6, 7}, {2, 1}).get(2), doctest::Contains("one of the 2"), Error);
+}
+
 TEST_CASE("a subset gives the samples at its indices, of samples and of rows, and shares the data set") {
   CHECK(walk(DataLoader(Subset(numbers(9), {7, 1, 4}), {.batch_size = 2})) == Batches{{7, 1}, {4}});
   CHECK(walk(DataLoader(Subset(torch::arange(9), {7, 1}), {.batch_size = 2})) == Batches{{7, 1}});
