@@ -14,8 +14,8 @@ namespace {
 using std::numbers::pi;
 using tensors::TorchValue;
 
-void check_range(const char* name, double value, bool is_inside) {
-  if (!is_inside) fail("the scheduler's '", name, "' is ", value, "; it can be a factor between 0 and 1");
+void check_factor(const char* name, double value) {
+  if (!(value >= 0 && value <= 1)) fail("the scheduler's '", name, "' is ", value, "; it has to be between 0 and 1");
 }
 
 /// Each rate at the `angle` of the cosine that goes from it, at 0, to `eta_min`, at pi.
@@ -59,13 +59,18 @@ std::vector<double> MultiStepLR::lrs_at_start() {
 
 ConstantLR::ConstantLR(torch::optim::Optimizer& optimizer, const ConstantLROptions& options)
     : LRScheduler(optimizer), options_(options) {
-  check_range("factor", options.factor, options.factor >= 0 && options.factor <= 1);
+  check_factor("factor", options.factor);
   start();
 }
 
 std::vector<double> ConstantLR::get_lrs() {
   if (epoch() == 0) return scaled(options_.factor);
-  return epoch() == options_.total_iters ? scaled(1.0 / options_.factor) : get_current_lrs();
+  if (epoch() != options_.total_iters) return get_current_lrs();
+  if (options_.factor == 0) {
+    fail("ConstantLR: 'factor' is 0, and rates of 0 cannot be divided by it in step ", epoch(),
+         "; use a factor above 0, or let the next scheduler of a SequentialLR begin in this step");
+  }
+  return scaled(1.0 / options_.factor);
 }
 
 std::vector<double> ConstantLR::lrs_at_start() {
@@ -75,8 +80,9 @@ std::vector<double> ConstantLR::lrs_at_start() {
 
 LinearLR::LinearLR(torch::optim::Optimizer& optimizer, const LinearLROptions& options)
     : LRScheduler(optimizer), options_(options) {
-  check_range("start_factor", options.start_factor, options.start_factor > 0 && options.start_factor <= 1);
-  check_range("end_factor", options.end_factor, options.end_factor >= 0 && options.end_factor <= 1);
+  check_factor("start_factor", options.start_factor);
+  if (options.start_factor == 0) fail("LinearLR: 'start_factor' is 0; it has to be greater than 0");
+  check_factor("end_factor", options.end_factor);
   start();
 }
 
@@ -90,6 +96,7 @@ std::vector<double> LinearLR::get_lrs() {
 
 ExponentialLR::ExponentialLR(torch::optim::Optimizer& optimizer, const ExponentialLROptions& options)
     : LRScheduler(optimizer), options_(options) {
+  if (std::isnan(options.gamma)) fail("ExponentialLR: 'gamma' is not given; it is the factor of every step");
   start();
 }
 
@@ -155,8 +162,11 @@ SequentialLR::SequentialLR(torch::optim::Optimizer& optimizer, std::vector<std::
     if (!scheduler || &scheduler->optimizer() != &optimizer) {
       fail("SequentialLR: a scheduler is of another optimizer; make all of them for the one that this gets");
     }
-    scheduler->undo();
+    if (dynamic_cast<const SequentialLR*>(scheduler.get())) {
+      fail("SequentialLR: a scheduler is a SequentialLR itself; give all schedulers, and all milestones, in one list");
+    }
   }
+  for (const auto& scheduler : schedulers_) scheduler->undo();
   auto& groups = optimizer.param_groups();
   for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(base_lrs()[i]);
   start();

@@ -7,6 +7,7 @@
 //   lr_scheduler::CosineAnnealingLR schedule(adamw, {.T_max = 1000});
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -60,7 +61,7 @@ struct ConstantLROptions {
   int64_t total_iters = 5;
 };
 
-/// Multiplies the rates by `factor` until step `total_iters`.
+/// Multiplies the rates by `factor` until step `total_iters`. After a factor of 0 that step throws Error.
 class ConstantLR final : public LRScheduler {
  public:
   ConstantLR(torch::optim::Optimizer& optimizer, const ConstantLROptions& options = {});
@@ -99,7 +100,7 @@ class LinearLR final : public LRScheduler {
 };
 
 struct ExponentialLROptions {
-  double gamma = 0;  // has to be given
+  double gamma = std::numeric_limits<double>::quiet_NaN();  // has to be given
 };
 
 /// Multiplies the rates by `gamma` in every step.
@@ -183,7 +184,8 @@ class CosineAnnealingWarmRestarts final : public LRScheduler {
 ///                        std::make_shared<CosineAnnealingLR>(adamw, CosineAnnealingLROptions{.T_max = 900})}, {100});
 class SequentialLR final : public LRScheduler {
  public:
-  /// Throws Error when a scheduler belongs to another optimizer, or when there is not one milestone between each two.
+  /// Throws Error when a scheduler belongs to another optimizer or is a SequentialLR itself, or when there is not one
+  /// milestone between each two.
   SequentialLR(torch::optim::Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
                std::vector<int64_t> milestones);
 

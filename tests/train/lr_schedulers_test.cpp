@@ -231,12 +231,32 @@ TEST_CASE("options that make no schedule are refused with their names") {
   auto& sgd = groups.sgd;
   CHECK_THROWS_WITH_AS(StepLR(sgd, {}), doctest::Contains("'step_size' is 0"), Error);
   CHECK_THROWS_WITH_AS(CosineAnnealingLR(sgd, {}), doctest::Contains("'T_max' is 0"), Error);
+  CHECK_THROWS_WITH_AS(ExponentialLR(sgd, {}), doctest::Contains("'gamma' is not given"), Error);
   CHECK_THROWS_WITH_AS(LinearLR(sgd, {.start_factor = 0}), doctest::Contains("'start_factor' is 0"), Error);
+  CHECK_THROWS_WITH_AS(LinearLR(sgd, {.start_factor = 1.1}), doctest::Contains("between 0 and 1"), Error);
   CHECK_THROWS_WITH_AS(ConstantLR(sgd, {.factor = 1.5}), doctest::Contains("'factor' is 1.5"), Error);
   auto decay = std::make_shared<ExponentialLR>(sgd, ExponentialLROptions{.gamma = 0.9});
   auto foreign = std::make_shared<ExponentialLR>(others.sgd, ExponentialLROptions{.gamma = 0.9});
   CHECK_THROWS_WITH_AS(SequentialLR(sgd, {decay}, {3}), doctest::Contains("1 schedulers and 1 milestones"), Error);
   CHECK_THROWS_WITH_AS(SequentialLR(sgd, {decay, foreign}, {3}), doctest::Contains("of another optimizer"), Error);
+  // Python's comes one step early when it is the first, and raises an error when it is not.
+  auto inner = std::make_shared<SequentialLR>(sgd, std::vector<SchedulerPtr>{decay}, std::vector<int64_t>{});
+  CHECK_THROWS_WITH_AS(SequentialLR(sgd, {inner, decay}, {3}), doctest::Contains("is a SequentialLR itself"), Error);
+}
+
+TEST_CASE("a ConstantLR of 0 cannot give the rates back, but another scheduler can follow it") {
+  TwoRates groups;
+  ConstantLR frozen(groups.sgd, {.factor = 0, .total_iters = 2});
+  frozen.step();
+  CHECK(groups.rates() == std::vector<double>{0, 0});
+  CHECK_THROWS_WITH_AS(frozen.step(), doctest::Contains("'factor' is 0"), Error);
+
+  TwoRates others;
+  auto first = std::make_shared<ConstantLR>(others.sgd, ConstantLROptions{.factor = 0, .total_iters = 2});
+  auto then = std::make_shared<ExponentialLR>(others.sgd, ExponentialLROptions{.gamma = 0.5});
+  SequentialLR both(others.sgd, {first, then}, {2});
+  for (int step = 0; step < 2; ++step) both.step();
+  CHECK(others.rates() == std::vector<double>{0.1, 0.037});
 }
 
 TEST_CASE("a prepared torch::optim::StepLR decays in the steps in which Python's does") {
