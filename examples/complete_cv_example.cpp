@@ -3,9 +3,9 @@
 // start too.
 //
 //   build/bin/accelerate launch --num_processes 2 build/bin/complete_cv_example --checkpointing_steps epoch
-//   --with_tracking build/bin/accelerate launch --num_processes 2 build/bin/complete_cv_example
-//   --resume_from_checkpoint latest
+//   build/bin/accelerate launch --num_processes 2 build/bin/complete_cv_example --resume_from_checkpoint latest
 //
+// Both commands take both flags, and --with_tracking to log the metrics.
 // Precision and gradient accumulation are the launcher's: --mixed_precision bf16 --gradient_accumulation_steps 4.
 // Expect an accuracy of about 0.87 after two epochs, and below --output_dir the directories checkpoints and
 // complete_cv_example.

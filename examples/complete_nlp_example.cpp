@@ -3,9 +3,9 @@
 // too.
 //
 //   build/bin/accelerate launch --num_processes 2 build/bin/complete_nlp_example --checkpointing_steps epoch
-//   --with_tracking build/bin/accelerate launch --num_processes 2 build/bin/complete_nlp_example
-//   --resume_from_checkpoint latest
+//   build/bin/accelerate launch --num_processes 2 build/bin/complete_nlp_example --resume_from_checkpoint latest
 //
+// Both commands take both flags, and --with_tracking to log the metrics.
 // Precision and gradient accumulation are the launcher's: --mixed_precision bf16 --gradient_accumulation_steps 4.
 // Expect an accuracy of about 0.80 after three epochs. Below --output_dir are then the directories checkpoints,
 // complete_nlp_example with the metrics, and model, which `from_pretrained` reads here and in Python.
