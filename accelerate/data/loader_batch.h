@@ -1,8 +1,8 @@
 #pragma once
 
-// Which batches a loader gives, worked out from its data set and its collate function. Where there is an answer no
-// compiler can find, a static_assert says what to write: so nothing here is a constraint, for a failed constraint is
-// reported as a list of all the constructors that do not fit.
+// The type of a loader's batches, deduced from its data set and its collate function. What cannot be loaded has a batch
+// type of its own, and a static_assert of DataLoader on that type says what to write. A constraint would be shorter
+// here, but compilers report a failed one as a list of all constructors.
 
 #include <concepts>
 #include <functional>
