@@ -16,6 +16,7 @@
 #include "accelerate/data/subset.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/local_sgd.h"
+#include "accelerate/metrics/metric.h"
 #include "accelerate/operations.h"
 #include "accelerate/ranks/debug_launcher.h"
 #include "accelerate/ranks/notebook_launcher.h"

@@ -36,6 +36,7 @@
 #include "accelerate/data/data_loader.h"
 #include "accelerate/data/prepared_loader.h"
 #include "accelerate/log_values.h"
+#include "accelerate/metrics/scores.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/profile.h"
 #include "accelerate/tracking/trackers.h"
@@ -213,6 +214,13 @@ class Accelerator : public comm::PartialState {
 
   /// Tells all trackers: accelerator.log({{"loss", loss}, {"epoch", epoch}}, step).
   void log(const LogValues& values, std::optional<int64_t> step = std::nullopt);
+
+  /// Tells all trackers what a metric computed: accelerator.log(metric.compute(), step). A template, so that values in
+  /// braces mean the function above.
+  template <std::same_as<metrics::Scores> Scores>
+  void log(const Scores& scores, std::optional<int64_t> step = std::nullopt) {
+    log(LogValues(scores.begin(), scores.end()), step);
+  }
 
   /// Images [channels, height, width] or batches of them by name, for the trackers that show images.
   void log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,

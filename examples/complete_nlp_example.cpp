@@ -16,6 +16,7 @@
 #include "examples/support/text_classification.h"
 
 using namespace transformers;
+using accelerate::metrics::Average;
 
 /// What has to survive besides the model, its optimizer and schedule and the place in the data.
 struct Progress {
@@ -99,15 +100,16 @@ int main(int argc, char** argv) {
 
     torch::NoGradGuard no_grad;
     model->eval();
-    examples::Metrics metrics;
+    auto metric = accelerate::metrics::combine({"accuracy", "f1"});
     for (auto& batch : eval) {
       auto predictions = model(batch).logits.argmax(-1);
-      metrics.add(accelerator.gather_for_metrics(std::pair(predictions, batch.at("labels"))));
+      metric.add_batch(accelerator.gather_for_metrics(std::pair(predictions, batch.at("labels"))));
     }
-    metrics.print("epoch " + std::to_string(epoch + 1));
+    const auto scores = metric.compute({.average = args.num_labels == 2 ? Average::Binary : Average::Macro});
+    examples::print_scores("epoch " + std::to_string(epoch + 1), scores);
     if (tracking.with_tracking) {
-      accelerator.log({{"accuracy", metrics.accuracy()},
-                       {"f1", metrics.f1()},
+      accelerator.log({{"accuracy", scores["accuracy"]},
+                       {"f1", scores["f1"]},
                        {"train_loss", progress.total_loss / num_batches},
                        {"epoch", epoch}},
                       progress.step);

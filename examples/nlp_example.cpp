@@ -12,6 +12,7 @@
 #include "examples/support/text_classification.h"
 
 using namespace transformers;
+using accelerate::metrics::Average;
 
 int main(int argc, char** argv) {
   const auto args = examples::parse_text_arguments(argc, argv, "Fine-tunes a model on labelled texts.");
@@ -37,15 +38,15 @@ int main(int argc, char** argv) {
   auto scheduler = get_scheduler(args.scheduler, optimizer,
                                  {.num_warmup_steps = args.num_warmup_steps, .num_training_steps = num_training_steps});
 
+  auto metric = accelerate::metrics::combine({"accuracy", "f1"});
   auto evaluate = [&](const std::string& when) {
     torch::NoGradGuard no_grad;
     model->eval();
-    examples::Metrics metrics;
     for (auto& batch : eval) {
       auto predictions = model(batch).logits.argmax(-1);
-      metrics.add(accelerator.gather_for_metrics(std::pair(predictions, batch.at("labels"))));
+      metric.add_batch(accelerator.gather_for_metrics(std::pair(predictions, batch.at("labels"))));
     }
-    metrics.print(when);
+    examples::print_scores(when, metric.compute({.average = args.num_labels == 2 ? Average::Binary : Average::Macro}));
   };
   evaluate("before");
 

@@ -7,12 +7,14 @@
 
 #include <accelerate/base/progress_bar.h>
 #include <accelerate/data/data_loader.h>
+#include <accelerate/metrics/metric.h>
 #include <torch/torch.h>
 #include <transformers/transformers.h>
 
 #include "examples/support/text_classification.h"
 
 using namespace transformers;
+using accelerate::metrics::Average;
 
 int main(int argc, char** argv) {
   const auto args = examples::parse_text_arguments(argc, argv, "Fine-tunes a model on labelled texts.");
@@ -40,16 +42,16 @@ int main(int argc, char** argv) {
   auto scheduler = get_scheduler(args.scheduler, optimizer,
                                  {.num_warmup_steps = args.num_warmup_steps, .num_training_steps = num_training_steps});
 
+  auto metric = accelerate::metrics::combine({"accuracy", "f1"});
   auto evaluate = [&](const std::string& when) {
     torch::NoGradGuard no_grad;
     model->eval();
-    examples::Metrics metrics;
     for (auto& batch : eval) {
       for (auto& [name, tensor] : batch) tensor = tensor.to(device);
       auto predictions = model(batch).logits.argmax(-1);
-      metrics.add({predictions, batch.at("labels")});
+      metric.add_batch({predictions, batch.at("labels")});
     }
-    metrics.print(when);
+    examples::print_scores(when, metric.compute({.average = args.num_labels == 2 ? Average::Binary : Average::Macro}));
   };
   evaluate("before");
 

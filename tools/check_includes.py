@@ -20,6 +20,7 @@ ROOMS = {
     "tensors": {"base", "formats", "torch"},
     "shared_memory": {"base"},
     "comm": {"base", "shared_memory", "tensors", "torch"},
+    "metrics": {"base", "tensors", "comm", "torch"},
     "precision": {"base", "tensors", "comm", "torch"},
     "ranks": {"base", "tensors", "comm", "precision", "torch"},
     "parallel": {"base", "shared_memory", "tensors", "comm", "torch"},

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iomanip>
 #include <iostream>
 #include <string_view>
 
@@ -84,27 +83,8 @@ TextArguments parse_text_arguments(int argc, char** argv, const std::string& des
   return arguments;
 }
 
-void Metrics::add(const std::pair<torch::Tensor, torch::Tensor>& predictions_and_labels) {
-  const auto& [predictions, labels] = predictions_and_labels;
-  auto count = [](const torch::Tensor& flags) { return flags.sum().item<int64_t>(); };
-  num_seen_ += labels.numel();
-  num_correct_ += count(predictions == labels);
-  num_true_positive_ += count((predictions == 1) & (labels == 1));
-  num_predicted_ += count(predictions == 1);
-  num_positive_ += count(labels == 1);
-}
-
-double Metrics::accuracy() const { return num_seen_ == 0 ? 0 : static_cast<double>(num_correct_) / num_seen_; }
-
-double Metrics::f1() const {
-  const int64_t named = num_predicted_ + num_positive_;
-  return named == 0 ? 0 : 2.0 * num_true_positive_ / named;
-}
-
-void Metrics::print(const std::string& when) const {
-  if (accelerate::log_context().rank != 0) return;
-  std::cout << when << std::fixed << std::setprecision(4) << ": accuracy " << accuracy() << " f1 " << f1() << " on "
-            << num_seen_ << " texts" << std::endl;
+void print_scores(const std::string& when, const accelerate::metrics::Scores& scores) {
+  if (accelerate::log_context().rank == 0) std::cout << when << ": " << scores << std::endl;
 }
 
 }  // namespace examples

@@ -1,15 +1,15 @@
 #pragma once
 
-// What the text examples take from their command line, and how they say how good they are.
+// What the text examples take from their command line, and how they print scores.
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <ATen/core/Generator.h>
 #include <torch/types.h>
 
+#include "accelerate/metrics/scores.h"
 #include "examples/support/run_arguments.h"
 
 namespace examples {
@@ -43,21 +43,7 @@ struct TextArguments {
 TextArguments parse_text_arguments(int argc, char** argv, const std::string& description,
                                    CheckpointArguments* checkpoints = nullptr, TrackingArguments* tracking = nullptr);
 
-/// Compares predictions with labels, batch by batch.
-class Metrics {
- public:
-  void add(const std::pair<torch::Tensor, torch::Tensor>& predictions_and_labels);
-
-  double accuracy() const;
-
-  /// Of label 1: the harmonic mean of precision and recall.
-  double f1() const;
-
-  /// Prints one line, on the main process: "epoch 1: accuracy 0.7870 f1 0.7846 on 1000 texts".
-  void print(const std::string& when) const;
-
- private:
-  int64_t num_seen_ = 0, num_correct_ = 0, num_true_positive_ = 0, num_predicted_ = 0, num_positive_ = 0;
-};
+/// Prints one line, on the main process: "epoch 1: {'accuracy': 0.787, 'f1': 0.7846309403437816}".
+void print_scores(const std::string& when, const accelerate::metrics::Scores& scores);
 
 }  // namespace examples

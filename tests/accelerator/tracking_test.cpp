@@ -46,21 +46,27 @@ TEST_CASE("the main process keeps what all ranks log, and tensors count as numbe
     accelerator.init_trackers("bert", {{"lr", 3e-5}});
     auto loss = torch::tensor(0.5) + accelerator.process_index();
     accelerator.log({{"loss", loss}, {"count", torch::tensor(3)}, {"parts", {{"first", loss}, {"second", 1.5}}}}, 7);
+    metrics::Scores scores;
+    scores.add("accuracy", 0.75);
+    accelerator.log(scores, 7);
     accelerator.get_tracker("jsonl").log({{"note", "from all"}}, 8);
     CHECK_THROWS_WITH_AS(accelerator.get_tracker("csv"), doctest::Contains("it has jsonl, every_rank"), Error);
     accelerator.end_training();
   });
   auto lines = lines_of(directory.read("bert/metrics.jsonl"));
-  REQUIRE(lines.size() == 2);
+  REQUIRE(lines.size() == 3);
   CHECK(lines[0]["step"] == 7);
   CHECK(lines[0]["loss"] == 0.5);
   CHECK(lines[0]["count"] == 3);
   CHECK(lines[0]["count"].is_number_integer());
   CHECK(lines[0]["parts"] == json{{"first", 0.5}, {"second", 1.5}});
-  CHECK(lines[1]["note"] == "from all");
+  CHECK(lines[1]["accuracy"] == 0.75);
+  CHECK(lines[1]["step"] == 7);
+  CHECK(lines[2]["note"] == "from all");
   CHECK(json::parse(directory.read("bert/config.json")) == json{{"lr", 3e-5}});
   CHECK(directory.read("rank_0") ==
-        "{\"lr\": 3.0e-05}\n{\"loss\": 0.5, \"count\": 3, \"parts\": {\"first\": 0.5, \"second\": 1.5}}\n");
+        "{\"lr\": 3.0e-05}\n{\"loss\": 0.5, \"count\": 3, \"parts\": {\"first\": 0.5, \"second\": "
+        "1.5}}\n{\"accuracy\": 0.75}\n");
   CHECK(lines_of(directory.read("rank_1")).at(1)["loss"] == 1.5);
 }
 

@@ -30,7 +30,7 @@ def finish(run):
     print(output)
     if run.returncode != 0:
         sys.exit(f"{program} ended with {run.returncode}")
-    return re.findall(r"^epoch (\d+):? accuracy (.*)$", output, re.MULTILINE)
+    return re.findall(r"^epoch (\d+):? ((?:accuracy|\{'accuracy').*)$", output, re.MULTILINE)
 
 
 def kill_after_first_checkpoint(run, directory):

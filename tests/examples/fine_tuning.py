@@ -14,6 +14,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 GOOD, BAD = "good great lovely fine brilliant".split(), "bad dull awful poor boring".split()
 OTHER = "a the film story plot is was very and it of actors scene music end".split()
 SEED, BATCH_SIZE, EVAL_BATCH_SIZE, NUM_EPOCHS, LEARNING_RATE = 42, 16, 32, 3, 1e-3
+NUM_EVAL_TEXTS = 150
 
 
 def write_texts(path, count, generator):
@@ -44,7 +45,7 @@ def make(folder):
     BertModel(config).save_pretrained(checkpoint)
     generator = random.Random(2)
     write_texts(folder / "train.tsv", 401, generator)
-    write_texts(folder / "eval.tsv", 150, generator)
+    write_texts(folder / "eval.tsv", NUM_EVAL_TEXTS, generator)
 
 
 def train(folder):
@@ -84,7 +85,7 @@ def train(folder):
         correct = sum(prediction == label for prediction, label in pairs)
         both = sum(prediction == label == 1 for prediction, label in pairs)
         named = sum(prediction + label for prediction, label in pairs)
-        print(f"{when}: accuracy {correct / len(pairs):.4f} f1 {2 * both / max(1, named):.4f} on {len(pairs)} texts")
+        print(f"{when}:", {"accuracy": correct / len(pairs), "f1": 2 * both / max(1, named)})
 
     evaluate("before")
     for epoch in range(NUM_EPOCHS):

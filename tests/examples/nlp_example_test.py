@@ -12,7 +12,7 @@ import tempfile
 
 import fine_tuning
 
-LINE = re.compile(r"^(?:before|epoch \d+): accuracy [0-9.]+ f1 [0-9.]+ on \d+ texts$", re.MULTILINE)
+LINE = re.compile(r"^(?:before|epoch \d+): \{'accuracy': [0-9.]+, 'f1': [0-9.]+\}$", re.MULTILINE)
 
 
 def lines_of(*command):
@@ -25,7 +25,7 @@ def lines_of(*command):
 
 
 def accuracy_of(line):
-    return float(line.split()[line.split().index("accuracy") + 1])
+    return float(re.search("'accuracy': ([0-9.]+)", line)[1])
 
 
 def main():
@@ -48,7 +48,8 @@ def main():
         print(name, *lines, sep="\n")
         if len(lines) != fine_tuning.NUM_EPOCHS + 1:
             sys.exit(f"{name} printed {len(lines)} lines; each should be printed once, by the main process")
-        if any(not line.endswith("on 150 texts") for line in lines):
+        correct = [accuracy_of(line) * fine_tuning.NUM_EVAL_TEXTS for line in lines]
+        if any(abs(count - round(count)) > 1e-9 for count in correct):
             sys.exit(f"{name} did not measure on all texts, each counted once")
         if accuracy_of(lines[-1]) < 0.9:
             sys.exit(f"{name} learnt too little")
