@@ -184,9 +184,9 @@ void Group::Connection::explain(const std::string& operation, int64_t bytes, con
 }
 
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
-  // Now: the launcher compares the times of the notes. A mismatch, or a tensor that cannot be sent, is no loss of a
-  // peer.
-  if (is_from_transport(error)) note_lost_peer(message_of(error));
+  // A mismatch, or a tensor that cannot be sent, is no loss of a peer.
+  bool is_loss = is_from_transport(error);
+  if (is_loss) note_lost_peer(message_of(error));  // now: the launcher compares the times of the notes
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
@@ -194,7 +194,7 @@ void Group::Connection::fail_without(int64_t number, const std::exception& error
   // Shared memory of all ranks knows at once when a process has ended. Who lives and does not come has to be asked
   // about, and so has who is lost on another machine.
   bool by_memory = transport_ == Transport::SharedMemory && dynamic_cast<const shm::PeerError*>(&error) != nullptr;
-  bool reason_is_known = is_mismatch(error) || (by_memory && !timed_out);
+  bool reason_is_known = !is_loss || (by_memory && !timed_out);
   auto missing = reason_is_known ? "" : watchdog_->missing_ranks(number);
   // After the end of another rank its own message tells more, and should not be lost among these lines.
   if (timed_out || is_mismatch(error)) watchdog_->write_report();
