@@ -19,6 +19,7 @@
 #include "accelerate/base/read_file.h"
 #include "accelerate/base/user_directories.h"
 #include "accelerate/launch/capture.h"
+#include "accelerate/launch/library_headers.h"
 
 namespace accelerate::launch {
 
@@ -66,15 +67,18 @@ std::vector<std::string> included_headers(const std::string& source, const std::
   return included;
 }
 
-/// The header to include first, whose compiled form lies beside it.
-fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers, const fs::path& cache) {
+/// The header to include first, whose compiled form lies beside it. `library` is the key of the library's headers.
+fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers, const fs::path& cache,
+                            const std::string& library) {
   recipe.headers = std::move(headers);
   auto directory = cache / ("headers-" + key_of(recipe).hex());
   auto header = directory / "headers.h";
   auto compiled = directory / "headers.h.gch";
-  if (fs::exists(compiled)) return header;
+  auto record = directory / "library";
+  auto is_current = [&] { return fs::exists(compiled) && read_file_if_there(record) == library; };
+  if (is_current()) return header;
   auto turn = turn_to_make(directory);
-  if (fs::exists(compiled)) return header;
+  if (is_current()) return header;
   make_directories(directory);
   std::string text;
   for (const auto& name : recipe.headers) text += "#include <" + name + ">\n";
@@ -87,7 +91,9 @@ fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers
     words.push_back(word);
   }
   run_compiler(words, "the headers of the library, once for all programs that include them");
+  fs::remove(record);
   fs::rename(target, compiled);
+  write_file_atomically(record, library);
   return header;
 }
 
@@ -134,27 +140,28 @@ bool changed_after(const fs::path& path, const timespec& moment) {
   return std::tie(status.st_ctim.tv_sec, status.st_ctim.tv_nsec) > std::tie(moment.tv_sec, moment.tv_nsec);
 }
 
-std::string key_of_files(const std::vector<fs::path>& paths) {
+std::string key_of_files(const std::string& library, const std::vector<fs::path>& paths) {
   ContentKey key;
+  key.add(library);
   for (const auto& path : paths) key.add(path.string()).add_file(path);
   return key.hex();
 }
 
 /// Notes what the program was made of.
-void write_record(const fs::path& record, const std::vector<fs::path>& paths) {
-  auto text = key_of_files(paths) + "\n";
+void write_record(const fs::path& record, const std::string& library, const std::vector<fs::path>& paths) {
+  auto text = key_of_files(library, paths) + "\n";
   for (const auto& path : paths) text += path.string() + "\n";
   write_file_atomically(record, text);
 }
 
-/// Whether the files that the program was made of are what they were.
-bool is_current(const fs::path& directory) {
+/// Whether the library and the files that the program was made of are what they were.
+bool is_current(const fs::path& directory, const std::string& library) {
   std::ifstream record(directory / "sources");
   std::string key, line;
   std::getline(record, key);
   std::vector<fs::path> paths;
   while (std::getline(record, line)) paths.emplace_back(line);
-  return !paths.empty() && fs::exists(directory / "program") && key_of_files(paths) == key;
+  return !paths.empty() && fs::exists(directory / "program") && key_of_files(library, paths) == key;
 }
 
 }  // namespace
@@ -169,12 +176,13 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
   if (access(source.c_str(), R_OK) != 0) fail("'", source, "' does not exist here, or cannot be read");
   auto directory = cache / key_of(recipe).add(fs::absolute(source).string()).hex();
   auto program = directory / "program";
-  if (is_current(directory)) return program;
+  const auto library = key_of_library_headers(recipe);
+  if (is_current(directory, library)) return program;
   auto turn = turn_to_make(directory);
-  if (is_current(directory)) return program;
+  if (is_current(directory, library)) return program;
 
   const auto headers = included_headers(source, recipe.headers);
-  const auto header = headers.empty() ? fs::path() : precompiled_header(recipe, headers, cache);
+  const auto header = headers.empty() ? fs::path() : precompiled_header(recipe, headers, cache, library);
   make_directories(directory);
   auto made = unfinished_path(program);
   auto rule = unfinished_path(directory / "includes");
@@ -195,7 +203,7 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
   fs::remove(record);
   fs::rename(made, program);
   bool changed = std::any_of(paths.begin(), paths.end(), [&](const auto& path) { return changed_after(path, begun); });
-  if (!changed) write_record(record, paths);
+  if (!changed) write_record(record, library, paths);
   return program;
 }
 

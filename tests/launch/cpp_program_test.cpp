@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -58,6 +59,37 @@ TEST_CASE("a source file is compiled once, and again when it or what it includes
   write(source, "int main() { return }\n");
   CHECK_THROWS_WITH_AS(exit_code(recipe), doctest::Contains("does not compile"), Error);
   CHECK_THROWS_WITH_AS(compile_program("missing.cpp", recipe, root / "cache"), doctest::Contains("missing.cpp"), Error);
+}
+
+TEST_CASE("a program is compiled again when the library has changed, and its headers are kept once") {
+  tests::TemporaryDirectory directory;
+  auto write_library = [&](const std::string& number) {
+    directory.write("include/own/own.h",
+                    "#pragma once\n#include <own/part.h>\ninline int answer() { return part() + 10; }\n");
+    directory.write("include/own/part.h", "#pragma once\ninline int part() { return " + number + "; }\n");
+  };
+  auto whole = directory.write("whole.cpp", "#include <own/own.h>\nint main() { return answer(); }\n");
+  auto narrow = directory.write("narrow.cpp", "#include <own/part.h>\nint main() { return part(); }\n");
+  BuildRecipe recipe{.version = "1", .compiler = "c++", .headers = {"own/own.h"}};
+  recipe.compile_flags = {"-O0", "-isystem", (directory.path() / "include").string()};
+  std::string said;
+  auto exit_code = [&](const std::string& source) {
+    fs::path program;
+    said = tests::captured_stderr([&] { program = compile_program(source, recipe, directory.path() / "cache"); });
+    return capture({program.string()}).exit_code;
+  };
+  for (int number : {1, 2}) {
+    write_library(std::to_string(number));
+    CHECK(exit_code(whole) == number + 10);
+    CHECK_MESSAGE(said.find("headers of the library") != std::string::npos, said);
+    CHECK(exit_code(narrow) == number);
+    write_library(std::to_string(number));  // the same again, as an installation does
+    CHECK(exit_code(whole) == number + 10);
+    CHECK(said == "");
+  }
+  fs::directory_iterator cache(directory.path() / "cache");
+  CHECK(std::count_if(begin(cache), end(cache),
+                      [](const auto& entry) { return entry.path().filename().string().starts_with("headers-"); }) == 1);
 }
 
 TEST_CASE("precompiled headers do not change what compiles") {
