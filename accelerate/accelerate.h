@@ -22,3 +22,4 @@
 #include "accelerate/ranks/notebook_launcher.h"
 #include "accelerate/train/executable_batch_size.h"
 #include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/one_cycle_lr.h"

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/train/one_cycle_lr.h"
 #include "accelerate/train/scheduler.h"
 #include "tests/parity/optimizers/reference.h"
 #include "tests/support/torch.h"
@@ -42,6 +43,22 @@ struct TwoRates {
 template <class T>
 void take_option(const json& options, const char* key, T& to) {
   if (options.contains(key)) to = options.at(key).get<T>();
+}
+
+OneCycleLROptions one_cycle_options(const json& given) {
+  OneCycleLROptions options{.max_lr = given.at("max_lr")};
+  take_option(given, "total_steps", options.total_steps);
+  take_option(given, "epochs", options.epochs);
+  take_option(given, "steps_per_epoch", options.steps_per_epoch);
+  take_option(given, "pct_start", options.pct_start);
+  take_option(given, "anneal_strategy", options.anneal_strategy);
+  take_option(given, "cycle_momentum", options.cycle_momentum);
+  take_option(given, "base_momentum", options.base_momentum);
+  take_option(given, "max_momentum", options.max_momentum);
+  take_option(given, "div_factor", options.div_factor);
+  take_option(given, "final_div_factor", options.final_div_factor);
+  take_option(given, "three_phase", options.three_phase);
+  return options;
 }
 
 SchedulerPtr make_scheduler(const std::string& name, const json& given, torch::optim::Optimizer& optimizer) {
@@ -82,6 +99,7 @@ SchedulerPtr make_scheduler(const std::string& name, const json& given, torch::o
     take_option(given, "eta_min", options.eta_min);
     return std::make_shared<CosineAnnealingLR>(optimizer, options);
   }
+  if (name == "OneCycleLR") return std::make_shared<OneCycleLR>(optimizer, one_cycle_options(given));
   REQUIRE(name == "CosineAnnealingWarmRestarts");
   CosineAnnealingWarmRestartsOptions options{.T_0 = given.at("T_0")};
   take_option(given, "T_mult", options.T_mult);
@@ -109,6 +127,8 @@ json as_recorded(const TorchValue& value) {
       return value.integer();
     case ValueKind::Float:
       return value.number();
+    case ValueKind::Text:
+      return value.text();
     case ValueKind::List:
       for (const auto& part : value.items()) list.push_back(as_recorded(part));
       return list;
@@ -125,6 +145,7 @@ TorchValue from_recorded(const json& value) {
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<int64_t>();
   if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
   if (value.is_array()) {
     auto list = TorchValue::list();
     for (const auto& part : value) list.items().push_back(from_recorded(part));
@@ -183,7 +204,7 @@ TEST_CASE("the schedulers of lr_scheduler have the rates of Python's, alone, in 
     }
     ++compared;
   });
-  CHECK(compared == 24);
+  CHECK(compared == 27);
 }
 
 TEST_CASE("the state of each is Python's, and each goes on from Python's") {
@@ -224,6 +245,57 @@ TEST_CASE("a schedule goes on with the options of its state, and refuses a state
   broken.entries()[0].second = int64_t{0};
   CHECK_THROWS_WITH_AS(other.load_state_dict(broken), doctest::Contains("'step_size' is 0; 1 is the least"), Error);
   CHECK(as_recorded(other.state_dict()) == before);
+}
+
+TEST_CASE("OneCycleLR moves the momentum of each optimizer as Python's does") {
+  using namespace torch::optim;
+  const auto cases = recorded_section("torch_lr_schedulers", "momentum");
+  CHECK(cases.size() == 12);
+  for (const auto& expected : cases) {
+    CAPTURE(expected.at("optimizer").get<std::string>());
+    CAPTURE(expected.at("options").dump());
+    auto weight = torch::zeros({1}, torch::requires_grad());
+    auto compare = [&](auto&& optimizer, auto momentum) {
+      auto options = one_cycle_options(expected.at("options"));
+      options.max_lr.resize(1);
+      OneCycleLR schedule(optimizer, options);
+      for (double value : expected.at("values")) {
+        CHECK(momentum(optimizer.param_groups()[0].options()) == value);
+        schedule.step();
+      }
+    };
+    const auto name = expected.at("optimizer").get<std::string>();
+    auto plain = []<class O>(O*) {
+      return [](const auto& options) { return static_cast<const O&>(options).momentum(); };
+    };
+    auto first_beta = []<class O>(O*) {
+      return [](const auto& options) { return std::get<0>(static_cast<const O&>(options).betas()); };
+    };
+    if (name == "SGD") compare(SGD({weight}, 0.1), plain(static_cast<SGDOptions*>(nullptr)));
+    if (name == "RMSprop") compare(RMSprop({weight}), plain(static_cast<RMSpropOptions*>(nullptr)));
+    if (name == "Adam") compare(Adam({weight}), first_beta(static_cast<AdamOptions*>(nullptr)));
+    if (name == "AdamW") compare(AdamW({weight}), first_beta(static_cast<AdamWOptions*>(nullptr)));
+  }
+}
+
+TEST_CASE("OneCycleLR refuses what makes no cycle, and ends after its last step") {
+  TwoRates groups;
+  auto& sgd = groups.sgd;
+  CHECK_THROWS_WITH_AS(OneCycleLR(sgd, {.max_lr = {0.1}}), doctest::Contains("total_steps is 0"), Error);
+  CHECK_THROWS_WITH_AS(OneCycleLR(sgd, {.total_steps = 9}), doctest::Contains("max_lr has 0 values"), Error);
+  CHECK_THROWS_WITH_AS(OneCycleLR(sgd, {.max_lr = {0.1}, .total_steps = 9, .pct_start = 1.5}),
+                       doctest::Contains("pct_start is 1.5"), Error);
+  CHECK_THROWS_WITH_AS(OneCycleLR(sgd, {.max_lr = {0.1}, .total_steps = 9, .anneal_strategy = "sine"}),
+                       doctest::Contains("anneal_strategy is 'sine'"), Error);
+  CHECK_THROWS_WITH_AS(OneCycleLR(sgd, {.max_lr = {0.1}, .total_steps = 10, .pct_start = 0.1}),
+                       doctest::Contains("a phase has no steps"), Error);
+  torch::optim::Adagrad adagrad({groups.weight});
+  CHECK_THROWS_WITH_AS(OneCycleLR(adagrad, {.max_lr = {0.1}, .total_steps = 9}), doctest::Contains("has no momentum"),
+                       Error);
+  CHECK(adagrad.param_groups()[0].options().get_lr() == 0.01);
+  OneCycleLR schedule(sgd, {.max_lr = {0.1}, .total_steps = 9});
+  for (int step = 0; step < 9; ++step) schedule.step();
+  CHECK_THROWS_WITH_AS(schedule.step(), doctest::Contains("step 10 of a schedule of 9"), Error);
 }
 
 TEST_CASE("options that make no schedule are refused with their names") {

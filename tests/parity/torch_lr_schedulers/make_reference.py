@@ -31,6 +31,10 @@ CASES = [
     ("CosineAnnealingLR", {"T_max": 1}),
     ("CosineAnnealingWarmRestarts", {"T_0": 5}),
     ("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 1e-4}),
+    ("OneCycleLR", {"max_lr": [0.1], "total_steps": 30}),
+    ("OneCycleLR", {"max_lr": [0.1, 0.4], "epochs": 4, "steps_per_epoch": 8, "pct_start": 0.45, "three_phase": True,
+                    "anneal_strategy": "linear", "base_momentum": 0.7, "max_momentum": 0.9}),
+    ("OneCycleLR", {"max_lr": [0.3], "total_steps": 40, "cycle_momentum": False, "div_factor": 7.0, "final_div_factor": 90.0}),
 ]
 
 # Each with the milestones between its parts.
@@ -42,12 +46,14 @@ SEQUENCES = [
 ]
 
 
-def two_groups():
+def two_groups(optimizer_class=torch.optim.SGD):
     weight, bias = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
-    return torch.optim.SGD([{"params": [weight]}, {"params": [bias], "lr": 0.037}], lr=0.1)
+    return optimizer_class([{"params": [weight]}, {"params": [bias], "lr": 0.037}], lr=0.1)
 
 
 def make(name, options, optimizer):
+    if len(options.get("max_lr", [])) == 1:
+        options = options | {"max_lr": options["max_lr"][0]}
     return getattr(lr_scheduler, name)(optimizer, **options)
 
 
@@ -78,6 +84,19 @@ def single(name, options):
     return {"name": name, "options": options, **run([make(name, options, optimizer)], optimizer)}
 
 
+def momentum(name, options, optimizer_class):
+    """That of the first group, before the first step and after each."""
+    optimizer = two_groups(optimizer_class)
+    scheduler = make(name, options, optimizer)
+    values = []
+    for _ in range(STEPS):
+        group = optimizer.param_groups[0]
+        values.append(group["momentum"] if "momentum" in group else group["betas"][0])
+        optimizer.step()
+        scheduler.step()
+    return {"options": options, "optimizer": optimizer_class.__name__, "values": values}
+
+
 def sequence(parts, milestones):
     optimizer = two_groups()
     schedulers = [make(name, options, optimizer) for name, options in parts]
@@ -99,6 +118,11 @@ def main():
         "chains": [
             chain([("LinearLR", {"total_iters": 8}), ("CosineAnnealingLR", {"T_max": 12, "eta_min": 1e-4})]),
             chain([("ConstantLR", {}), ("ExponentialLR", {"gamma": 0.9})]),
+        ],
+        "momentum": [
+            momentum(*case, optimizer_class)
+            for case in CASES if case[0] == "OneCycleLR"
+            for optimizer_class in (torch.optim.SGD, torch.optim.RMSprop, torch.optim.Adam, torch.optim.AdamW)
         ],
     }
     with open(sys.argv[1], "w") as file:
