@@ -152,13 +152,16 @@ uint64_t raise_open_files_limit(int64_t count) {
 
 std::vector<ProcessLimit> process_limits() {
   auto limits = control_group_limits("/sys/fs/cgroup", read_file_if_there("/proc/self/cgroup").value_or(""));
+  // /proc/loadavg counts the whole machine. In a container kernel.pid_max may be that of its PID namespace
+  // (Linux 6.14); a count above it says nothing about the container.
+  const int64_t used = num_threads_of_machine();
   for (const auto& [file, setting] : {std::pair("/proc/sys/kernel/pid_max", "kernel.pid_max"),
                                       std::pair("/proc/sys/kernel/threads-max", "kernel.threads-max")}) {
     if (auto most = number_in(file)) {
       limits.push_back({.name = std::string("processes and threads of this machine (") + setting + ")",
                         .remedy = std::string("raise it with sysctl ") + setting,
                         .most = *most,
-                        .used = num_threads_of_machine()});
+                        .used = used < *most ? used : 0});
     }
   }
   rlimit of_user{};
