@@ -31,8 +31,12 @@ torch::Tensor parameter(int64_t size) { return (torch::arange(size, torch::kFloa
 struct TwoGroups {
   template <class O, class Options>
   void use(Options options) {
-    optimizer = std::make_unique<O>(std::vector{first}, options);
-    optimizer->add_param_group({{second}, std::make_unique<Options>(Options(options).lr(0.5))});
+    // Both at once: libtorch's Adagrad makes no state for groups that are added later.
+    std::vector<torch::optim::OptimizerParamGroup> groups{
+        {{first}, std::make_unique<Options>(options)},
+        {{second}, std::make_unique<Options>(Options(options).lr(0.5))},
+    };
+    optimizer = std::make_unique<O>(groups, options);
   }
 
   explicit TwoGroups(const std::string& name) {
