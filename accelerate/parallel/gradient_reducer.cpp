@@ -49,19 +49,6 @@ std::vector<std::vector<size_t>> assign_buckets(const std::vector<NamedTensor>& 
   return std::get<0>(c10d::compute_bucket_assignment_by_size(backwards, limits, sparse_of(parameters), indices));
 }
 
-/// Sends gradients as bfloat16: half the bytes, the range of float32.
-class Bf16Hook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
- public:
-  using CppCommHookInterface::CppCommHookInterface;
-
-  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
-    auto gradients = bucket.getBuffer();
-    std::vector<at::Tensor> small{gradients.to(at::kBFloat16).div_(state_->getSize())};
-    auto widen = [gradients, small](c10::ivalue::Future&) { return c10::IValue(gradients.copy_(small[0])); };
-    return state_->allreduce(small)->getFuture()->then(widen, c10::TensorType::get());
-  }
-};
-
 }  // namespace
 
 GradientReducer::GradientReducer(const std::vector<NamedTensor>& parameters,
@@ -73,8 +60,11 @@ GradientReducer::GradientReducer(const std::vector<NamedTensor>& parameters,
               /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false, /*bucket_bytes_cap_list=*/{}),
       kwargs_(kwargs) {
   make_views_plain();
-  if (kwargs.comm_hook == CommHook::Fp16) register_builtin_comm_hook(c10d::BuiltinCommHookType::FP16_COMPRESS);
-  if (kwargs.comm_hook == CommHook::Bf16) register_comm_hook(std::make_unique<Bf16Hook>(process_group));
+}
+
+void GradientReducer::use_hook(std::unique_ptr<c10d::CommHookInterface> hook) {
+  register_comm_hook(std::move(hook));
+  has_hook_ = true;
 }
 
 void GradientReducer::rebuild_buckets() {
@@ -129,7 +119,7 @@ void GradientReducer::fill(Bucket& bucket) {
     }
   }
   // A comm hook divides by itself.
-  if (kwargs_.comm_hook == CommHook::No) bucket.gradients.mul_(1.0 / process_group_->getSize());
+  if (!has_hook_) bucket.gradients.mul_(1.0 / process_group_->getSize());
 }
 
 /// A bucket of one parameter, whose gradient is as large as the rows it touched; without one it has none.
@@ -137,7 +127,7 @@ void GradientReducer::fill_sparse(Bucket& bucket, bool contribute) {
   const auto& parameter = bucket.variables[0];
   const auto& gradient = parameter.grad();
   if (contribute && gradient.defined()) {
-    bucket.gradients = kwargs_.comm_hook == CommHook::No ? gradient.div(process_group_->getSize()) : gradient.clone();
+    bucket.gradients = has_hook_ ? gradient.clone() : gradient.div(process_group_->getSize());
   } else {
     auto rows = parameter.detach().narrow(0, 0, 0);
     auto places = at::empty({1, 0}, parameter.options().dtype(at::kLong));

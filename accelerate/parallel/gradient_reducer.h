@@ -2,6 +2,7 @@
 
 // c10d's Reducer with the few things added that a hook without a wrapper needs. Private to this room.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ class GradientReducer : public c10d::Reducer {
   GradientReducer(const std::vector<NamedTensor>& parameters,
                   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
                   const DistributedDataParallelKwargs& kwargs);
+
+  /// Averages buckets by `hook` from now on, which divides by the number of ranks itself. Once.
+  void use_hook(std::unique_ptr<c10d::CommHookInterface> hook);
+
+  /// Whether a hook averages gradients.
+  bool has_hook() const { return has_hook_; }
 
   /// Orders the buckets as the gradients came.
   void rebuild_buckets();
@@ -52,6 +59,7 @@ class GradientReducer : public c10d::Reducer {
   at::Tensor used_anywhere(bool contribute);
 
   DistributedDataParallelKwargs kwargs_;
+  bool has_hook_ = false;
 };
 
 }  // namespace accelerate::parallel

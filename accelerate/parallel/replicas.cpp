@@ -16,6 +16,7 @@
 #include "accelerate/parallel/gradient_shares.h"
 #include "accelerate/parallel/gradient_squares.h"
 #include "accelerate/parallel/join.h"
+#include "accelerate/parallel/reducer_hook.h"
 #include "accelerate/parallel/same_model.h"
 
 namespace accelerate::parallel {
@@ -25,11 +26,23 @@ namespace {
 constexpr size_t kBroadcastBytes = 250 * 1024 * 1024;
 constexpr size_t kNamesInMessage = 5;
 
+bool uses_power_sgd(const DistributedDataParallelKwargs& kwargs) {
+  return kwargs.comm_hook == CommHook::PowerSGD || kwargs.comm_hook == CommHook::BatchedPowerSGD;
+}
+
 std::string describe(const DistributedDataParallelKwargs& kwargs) {
   std::ostringstream line;
   line << "options broadcast_buffers=" << kwargs.broadcast_buffers << " bucket_cap_mb=" << kwargs.bucket_cap_mb
        << " find_unused_parameters=" << kwargs.find_unused_parameters << " static_graph=" << kwargs.static_graph
-       << " comm_hook=" << static_cast<int>(kwargs.comm_hook);
+       << " comm_hook=" << static_cast<int>(kwargs.comm_hook)
+       << " comm_wrapper=" << static_cast<int>(kwargs.comm_wrapper);
+  if (!uses_power_sgd(kwargs)) return line.str();
+  const auto& state = kwargs.comm_state_option;
+  line << " matrix_approximation_rank=" << state.matrix_approximation_rank
+       << " start_powerSGD_iter=" << state.start_powerSGD_iter << " min_compression_rate=" << state.min_compression_rate
+       << " use_error_feedback=" << state.use_error_feedback << " warm_start=" << state.warm_start
+       << " orthogonalization_epsilon=" << state.orthogonalization_epsilon << " random_seed=" << state.random_seed
+       << " batch_tensors_with_same_shape=" << state.batch_tensors_with_same_shape;
   return line.str();
 }
 
@@ -57,6 +70,7 @@ class Replicas::Impl {
     copy_model_from(0);
     auto trainable = without_frozen(parameters_);
     if (trainable.empty()) return;
+    check_hook(trainable);
     num_trainable_ = trainable.size();
     for (const auto& [name, parameter, sparse] : trainable) {
       gradient_bytes_ += static_cast<int64_t>(parameter.nbytes());
@@ -67,6 +81,7 @@ class Replicas::Impl {
                       Arrivals::Listener{.on_first = [this] { on_first_gradient(); },
                                          .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
+    if (auto hook = reducer_hook(kwargs_, group_)) reducer_->use_hook(std::move(hook));
     // The Reducer tells its logger when the used parameters change, whether or not it has one.
     logger_ = std::make_shared<c10d::Logger>(reducer_);
     reducer_->set_logger(logger_);
@@ -103,6 +118,20 @@ class Replicas::Impl {
     reducer_->prepare_for_forward();
     bool search = kwargs_.find_unused_parameters && !kwargs_.static_graph;
     reducer_->prepare_for_backward(search ? std::vector<at::Tensor>{loss} : std::vector<at::Tensor>{});
+  }
+
+  void register_comm_hook(CommHookFunction hook) {
+    if (!hook) fail("register_comm_hook: the hook is empty; give a function");
+    if (!reducer_) return;
+    if (shares_) {
+      fail("register_comm_hook: with zero_stage = 2 ranks keep shares of their gradients, which a hook cannot reduce; ",
+           "use zero_stage = 1");
+    }
+    if (reducer_->has_hook()) {
+      fail("register_comm_hook: the model has a comm_hook already, and can have one only");
+    }
+    reducer_->use_hook(reducer_hook(std::move(hook), group_));
+    squares_.reset();
   }
 
   void after_backward() {
@@ -151,7 +180,7 @@ class Replicas::Impl {
 
   bool can_sum_squares() const {
     return reducer_ && *kwargs_.gradient_as_bucket_view && dense_.size() == num_trainable_ && !join_ &&
-           !gradients_are_local() && comm::ReductionWatch::possible(group_);
+           !gradients_are_local() && !reducer_->has_hook() && comm::ReductionWatch::possible(group_);
   }
 
   std::optional<SumOfSquares> sum_of_squares() {
@@ -178,12 +207,25 @@ class Replicas::Impl {
   std::vector<size_t> bucket_bytes() const { return reducer_ ? reducer_->bucket_bytes() : std::vector<size_t>{}; }
 
  private:
+  void check_hook(const std::vector<NamedTensor>& trainable) const {
+    if (kwargs_.comm_wrapper != CommHook::No && kwargs_.comm_wrapper != CommHook::Fp16 &&
+        kwargs_.comm_wrapper != CommHook::Bf16) {
+      fail("comm_wrapper is a PowerSGD hook; it can be CommHook::No, Fp16 or Bf16. PowerSGD is a comm_hook");
+    }
+    if (!uses_power_sgd(kwargs_)) return;
+    for (const auto& parameter : trainable) {
+      if (!parameter.sparse_gradient) continue;
+      fail("the comm_hook is PowerSGD, which does not compress sparse gradients, and '", parameter.name,
+           "' has one; make the embedding dense, or use another comm_hook");
+    }
+  }
+
   void begin_shares(const KeptElements& kept) {
     auto buckets = reducer_->dense_buckets();
     const bool shared = std::all_of(buckets.begin(), buckets.end(), [&](const auto& bucket) {
       return bucket.memory.is_cpu() && comm::ReductionWatch::lies_in_shared_memory(group_, bucket.memory);
     });
-    if (!shared || !*kwargs_.gradient_as_bucket_view || kwargs_.comm_hook != CommHook::No) {
+    if (!shared || !*kwargs_.gradient_as_bucket_view || reducer_->has_hook()) {
       fail(
           "ranks cannot keep shares of their gradients: gradients have to live in the buckets, on the CPU and without ",
           "a comm_hook, and buckets in memory that all ranks of one machine share; use gradient_as_bucket_view = "
@@ -278,6 +320,7 @@ Replicas::~Replicas() = default;
 
 void Replicas::before_forward(bool training) { impl_->before_forward(training); }
 void Replicas::arm(const at::Tensor& loss) { impl_->arm(loss); }
+void Replicas::register_comm_hook(CommHookFunction hook) { impl_->register_comm_hook(std::move(hook)); }
 void Replicas::after_backward() { impl_->after_backward(); }
 bool Replicas::averages(const at::Tensor& parameter) const { return impl_->averages(parameter); }
 bool Replicas::gradients_are_local() const { return impl_->gradients_are_local(); }

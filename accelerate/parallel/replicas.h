@@ -13,15 +13,18 @@
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/comm/group.h"
+#include "accelerate/parallel/comm_hook.h"
 #include "accelerate/parallel/named_tensor.h"
+#include "accelerate/parallel/power_sgd.h"
 #include "accelerate/tensors/element_range.h"
 
 namespace accelerate::parallel {
 
 class Join;
 
-/// In which type gradients travel between ranks.
-enum class CommHook { No, Fp16, Bf16 };
+/// In which form gradients travel between ranks: as they are, in half precision, or compressed. Python's
+/// DDPCommunicationHookType. Own functions are given to register_comm_hook().
+enum class CommHook { No, Fp16, Bf16, PowerSGD, BatchedPowerSGD };
 
 struct DistributedDataParallelKwargs {
   bool broadcast_buffers = true;        // buffers follow rank 0's from one training step to the next
@@ -32,6 +35,8 @@ struct DistributedDataParallelKwargs {
   std::optional<bool> gradient_as_bucket_view = std::nullopt;
   bool static_graph = false;  // every step uses the same parameters, equally often
   CommHook comm_hook = CommHook::No;
+  CommHook comm_wrapper = CommHook::No;    // Fp16 or Bf16: the type in which the comm_hook gets gradients
+  PowerSGDOptions comm_state_option = {};  // of PowerSGD and BatchedPowerSGD
 };
 
 /// What averaged gradients come to.
@@ -69,6 +74,11 @@ class Replicas {
 
   /// The next backward averages gradients over ranks. `loss` is what backward is called on, on this rank. Collective.
   void arm(const at::Tensor& loss);
+
+  /// Averages gradients by `hook` from now on. All ranks register the same one, before the first backward. Throws Error
+  /// when there is one already, or when ranks keep shares of their gradients. Does nothing in a group of one. Not
+  /// collective.
+  void register_comm_hook(CommHookFunction hook);
 
   /// Ends what arm began. Throws Error naming the parameters left without a gradient where all were expected to get
   /// one.
@@ -128,6 +138,7 @@ class Replicas {
 
 namespace accelerate {
 using parallel::CommHook;
+using DDPCommunicationHookType = parallel::CommHook;
 using parallel::DistributedDataParallelKwargs;
 using parallel::Replicas;
 }  // namespace accelerate

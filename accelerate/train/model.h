@@ -54,6 +54,10 @@ class Model {
   std::vector<at::Tensor> buffers() const { return module_->buffers(); }
   auto named_buffers() const { return module_->named_buffers(); }
 
+  /// Averages the gradients of this model by `hook` from now on. All ranks register the same one, before the first
+  /// backward. Throws Error when the model has a hook already, or with zero_stage = 2. Does nothing on one process.
+  void register_comm_hook(parallel::CommHookFunction hook) const { prepared_->register_comm_hook(std::move(hook)); }
+
  private:
   std::shared_ptr<M> module_;
   std::shared_ptr<PreparedModel> prepared_;

@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "accelerate/base/error.h"
 #include "accelerate/tensors/distinct_tensors.h"
 
 namespace accelerate::train {
@@ -10,6 +11,11 @@ void PreparedModel::before_forward() {
   if (!replicas_) return;
   if (at::GradMode::is_enabled()) forward_synchronizes_ = num_pauses_ == 0;
   if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
+}
+
+void PreparedModel::register_comm_hook(parallel::CommHookFunction hook) {
+  if (!replicas_) fail("register_comm_hook: the model was prepared with evaluation_mode, so it has no gradients");
+  replicas_->register_comm_hook(std::move(hook));
 }
 
 int64_t PreparedModel::count_step(bool ends) {

@@ -36,6 +36,9 @@ class PreparedModel {
   /// Keeps buffers in step with the other ranks, and remembers whether the backward of this forward averages gradients.
   void before_forward();
 
+  /// Averages gradients by `hook` from now on. Throws Error for a model that is only evaluated.
+  void register_comm_hook(parallel::CommHookFunction hook);
+
   /// Whether the next backward averages gradients over ranks.
   bool synchronizes() const { return replicas_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_)); }
 

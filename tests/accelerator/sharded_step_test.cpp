@@ -563,6 +563,29 @@ TEST_CASE("gradients are not shared where that cannot be, and the message says w
   Accelerator alone({.zero_stage = 2});  // with nobody to share with
 }
 
+TEST_CASE("a hook of one's own averages gradients for a shared step, and not for shared gradients") {
+  run_ranks(2, [](comm::Group&) {
+    Run plain({.zero_stage = 1}), hooked({.zero_stage = 1});
+    int num_buckets = 0;
+    hooked.model.register_comm_hook([&](GradBucket& bucket, const comm::Group& group) {
+      ++num_buckets;
+      return allreduce_hook(bucket, group);
+    });
+    plain.train(3);
+    hooked.train(3);
+    CHECK(num_buckets >= 3);
+    check_equal(hooked, plain);
+
+    Run by_shares({.zero_stage = 2});
+    by_shares.accelerator.backward(by_shares.loss_of(0));
+    CHECK_THROWS_WITH_AS(by_shares.model.register_comm_hook(allreduce_hook), doctest::Contains("use zero_stage = 1"),
+                         Error);
+    Accelerator accelerator;
+    auto evaluated = accelerator.prepare_model(torch::nn::Linear(2, 2), {.evaluation_mode = true});
+    CHECK_THROWS_WITH_AS(evaluated.register_comm_hook(allreduce_hook), doctest::Contains("evaluation_mode"), Error);
+  });
+}
+
 TEST_CASE("parameters that a loss leaves out, on one rank or on all, are left out of a shared step") {
   const auto train = [](int64_t zero_stage) {
     Accelerator accelerator({.zero_stage = zero_stage, .distributed_data_parallel = {.find_unused_parameters = true}});
