@@ -51,8 +51,12 @@ bool is_from_transport(const std::exception& error) {
          std::string_view(error.what()).find("gloo/") != std::string_view::npos;
 }
 
-/// The message then says what each rank has called.
-bool is_mismatch(const std::exception& error) { return dynamic_cast<const shm::MismatchError*>(&error) != nullptr; }
+/// The message then says what each rank has called. In the debug mode libtorch compares the calls, and has no type of
+/// its own for that.
+bool is_mismatch(const std::exception& error) {
+  return dynamic_cast<const shm::MismatchError*>(&error) ||
+         std::string_view(error.what()).find("Detected mismatch between collectives") != std::string_view::npos;
+}
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "accelerate/base/environment.h"
+#include "accelerate/comm/connection.h"
 #include "accelerate/comm/partial_state.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
@@ -165,6 +166,27 @@ TEST_CASE("ranks that call different collectives learn what each has called, and
     CHECK_MESSAGE(report.find("the last collectives, the newest at the end:\n  barrier #1") != std::string::npos,
                   report);
     CHECK_MESSAGE(report.find("[W") == std::string::npos, report);
+  });
+}
+
+TEST_CASE("in the debug mode too, a mismatch is no rank that is missing") {
+  PatchEnvironment debug{{"ACCELERATE_DEBUG_MODE", "1"}};
+  tests::run_ranks(2, [](Group& group) {
+    group.barrier();
+    std::string text;
+    std::vector<at::Tensor> gradients{torch::ones({3})};
+    auto report = tests::captured_stderr([&] {
+      try {
+        // As libtorch reduces gradients, without the comparison that Group makes before.
+        auto reduce = [&] { return group.connection()->process_group()->allreduce(gradients); };
+        group.rank() == 0 ? group.connection()->wait("reduce", gradients[0], reduce) : group.barrier();
+      } catch (const Error& error) {
+        text = error.what();
+      }
+    });
+    CHECK_MESSAGE(text.find("Detected mismatch between collectives") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("did not take part") == std::string::npos, text);
+    CHECK_MESSAGE(report.find("the last collectives, the newest at the end:") != std::string::npos, report);
   });
 }
 
