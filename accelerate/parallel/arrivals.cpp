@@ -50,6 +50,7 @@ std::vector<std::string> Arrivals::missing() const {
 }
 
 void Arrivals::note(size_t index) {
+  if (!listening_) listener_.on_unheard(parameters_[index]);
   any_unheard_ |= !listening_;
   listener_.on_any(parameters_[index]);
   if (!listening_ || arrived_[index]) return;

@@ -17,8 +17,9 @@ class Arrivals {
  public:
   /// Called in backward. The hooks run before those added later.
   struct Listener {
-    std::function<void()> on_first;                            // the first gradient that is waited for has come
-    std::function<void(const NamedTensor& parameter)> on_any;  // a gradient has come, whoever listens
+    std::function<void(const NamedTensor& parameter)> on_unheard;  // a gradient has come, not waited for; may start()
+    std::function<void()> on_first;                                // the first gradient that is waited for has come
+    std::function<void(const NamedTensor& parameter)> on_any;      // a gradient has come, waited for or not
   };
   Arrivals(std::vector<NamedTensor> parameters, Listener listener);
   Arrivals(const Arrivals&) = delete;

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <torch/autograd.h>
 #include <torch/csrc/distributed/c10d/logger.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/scope.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/parallel/arrivals.h"
 #include "accelerate/parallel/gradient_reducer.h"
@@ -54,6 +57,37 @@ std::vector<NamedTensor> without_frozen(const std::vector<NamedTensor>& paramete
   return trainable;
 }
 
+/// Where a module was prepared several times, the newest Replicas alone average a backward that was not armed.
+class NewestReplicas {
+ public:
+  NewestReplicas() = default;
+  NewestReplicas(const NewestReplicas&) = delete;
+  NewestReplicas& operator=(const NewestReplicas&) = delete;
+  ~NewestReplicas() {
+    std::lock_guard lock(mutex);
+    std::erase_if(holders(), [this](const auto& entry) { return entry.second == this; });
+  }
+
+  void hold(const std::vector<NamedTensor>& parameters) {
+    std::lock_guard lock(mutex);
+    for (const auto& parameter : parameters) holders()[parameter.tensor.unsafeGetTensorImpl()] = this;
+  }
+
+  bool is_newest(const at::Tensor& parameter) const {
+    std::lock_guard lock(mutex);
+    const auto found = holders().find(parameter.unsafeGetTensorImpl());
+    return found == holders().end() || found->second == this;
+  }
+
+ private:
+  using Holders = std::unordered_map<const at::TensorImpl*, const NewestReplicas*>;
+  static Holders& holders() {
+    static auto& all = *new Holders();  // for models that are destroyed when the program ends
+    return all;
+  }
+  static inline std::mutex mutex;
+};
+
 }  // namespace
 
 class Replicas::Impl {
@@ -72,14 +106,16 @@ class Replicas::Impl {
     if (trainable.empty()) return;
     check_hook(trainable);
     num_trainable_ = trainable.size();
+    newest_.hold(trainable);
     for (const auto& [name, parameter, sparse] : trainable) {
       gradient_bytes_ += static_cast<int64_t>(parameter.nbytes());
       if (!sparse) dense_.insert(parameter.unsafeGetTensorImpl());
     }
     // Before the Reducer, so that a gradient it cannot take is refused first.
-    arrivals_.emplace(trainable,
-                      Arrivals::Listener{.on_first = [this] { on_first_gradient(); },
-                                         .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
+    arrivals_.emplace(
+        trainable, Arrivals::Listener{.on_unheard = [this](const auto& parameter) { on_unarmed_gradient(parameter); },
+                                      .on_first = [this] { on_first_gradient(); },
+                                      .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
     if (auto hook = reducer_hook(kwargs_, group_)) reducer_->use_hook(std::move(hook));
     // The Reducer tells its logger when the used parameters change, whether or not it has one.
@@ -88,6 +124,7 @@ class Replicas::Impl {
   }
 
   void before_forward(bool training) {
+    if (unarmed_) end_unarmed();  // the backward before ended in an exception
     if (!reducer_ || !kwargs_.broadcast_buffers || buffers_.empty()) return;
     if (buffers_stale_) {
       if (join_) join_->announce(Join::Event::Buffers, join_index_);
@@ -100,6 +137,7 @@ class Replicas::Impl {
     if (!reducer_) return;
     // Armed still: the backward before this one ended in an exception.
     if (arrivals_->listening()) reducer_->abandon();
+    unarmed_ = false;
     arrivals_->start();
     if (join_) return;
 
@@ -138,10 +176,10 @@ class Replicas::Impl {
     if (!reducer_ || !arrivals_->listening()) return;
     arrivals_->stop();
     if (arrivals_->count() == 0) return reducer_->disarm();
-    if (join_) {
+    if (join_ || unarmed_) {
       bool all_expected = !kwargs_.find_unused_parameters && !kwargs_.static_graph;
       if (all_expected && arrivals_->count() < num_trainable_) fail_unused();
-      join_->announce(Join::Event::Gradients, join_index_);
+      if (join_) join_->announce(Join::Event::Gradients, join_index_);
       reduce_now(/*contribute=*/true);
     } else if (reducer_->is_unfinished()) {
       reducer_->abandon();
@@ -150,6 +188,8 @@ class Replicas::Impl {
     arrivals_->forget_unheard();  // it was averaged with the rest
     if (squares_) squares_->settle();
   }
+
+  void average_unarmed(bool on) { averages_unarmed_ = on; }
 
   void enter(Join* join, int index) {
     join_ = join;
@@ -248,8 +288,24 @@ class Replicas::Impl {
     if (shares_) shares_->receive(parameter, /*into_bucket=*/arrivals_->listening());
   }
 
+  /// In place of the Reducer, which has to know of a backward before it begins.
+  void on_unarmed_gradient(const NamedTensor& parameter) {
+    if (!averages_unarmed_ || !newest_.is_newest(parameter.tensor)) return;
+    unarmed_ = true;
+    arrivals_->start();
+    torch::autograd::Engine::get_default_engine().queue_callback([this] {
+      ScopeExit end([this] { end_unarmed(); });
+      after_backward();
+    });
+  }
+
+  void end_unarmed() {
+    unarmed_ = false;
+    arrivals_->stop();
+  }
+
   void on_first_gradient() {
-    if (!kwargs_.static_graph || join_ || reduced_once_) return;
+    if (!kwargs_.static_graph || join_ || unarmed_ || reduced_once_) return;
     // In its first step the Reducer only counts what a static graph brings, and reduces when backward is through.
     reduced_once_ = true;
     torch::autograd::Engine::get_default_engine().queue_callback([this] { reducer_->delay_all_reduce(); });
@@ -299,6 +355,7 @@ class Replicas::Impl {
   std::optional<Arrivals> arrivals_;
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
+  NewestReplicas newest_;
   std::optional<GradientShares> shares_;    // where a rank keeps no more than those
   int num_keeping_shares_ = 0;              // who asked for that
   bool whole_for_good_ = false;             // somebody needs all of them
@@ -307,6 +364,8 @@ class Replicas::Impl {
   bool buffers_stale_ = false;
   bool graph_declared_static_ = false;
   bool reduced_once_ = false;
+  bool averages_unarmed_ = false;
+  bool unarmed_ = false;  // a backward that was not armed is under way, and is going to be averaged
 
   Join* join_ = nullptr;
   size_t join_index_ = 0;
@@ -322,6 +381,7 @@ void Replicas::before_forward(bool training) { impl_->before_forward(training); 
 void Replicas::arm(const at::Tensor& loss) { impl_->arm(loss); }
 void Replicas::register_comm_hook(CommHookFunction hook) { impl_->register_comm_hook(std::move(hook)); }
 void Replicas::after_backward() { impl_->after_backward(); }
+void Replicas::average_unarmed(bool on) { impl_->average_unarmed(on); }
 bool Replicas::averages(const at::Tensor& parameter) const { return impl_->averages(parameter); }
 bool Replicas::gradients_are_local() const { return impl_->gradients_are_local(); }
 bool Replicas::can_sum_squares() const { return impl_->can_sum_squares(); }

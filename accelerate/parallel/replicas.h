@@ -56,10 +56,10 @@ using KeptElements = std::function<tensors::ElementRange(const at::Tensor& param
 ///   loss.backward();
 ///   replicas.after_backward();
 ///
-/// Without arm() gradients stay local and add up, until a later armed backward averages the sum. With several models in
-/// a loop all of them may be armed for each loss: those that the loss does not reach stay out of it. In a group of one,
-/// and for a model whose parameters are all frozen, these calls do nothing. Destroying the object takes its hooks off
-/// the parameters.
+/// Without arm() and average_unarmed() gradients stay local and add up, until a later armed backward averages the sum.
+/// With several models in a loop all of them may be armed for each loss: those that the loss does not reach stay out of
+/// it. In a group of one, and for a model whose parameters are all frozen, these calls do nothing. Destroying the
+/// object takes its hooks off the parameters.
 class Replicas {
  public:
   /// Overwrites parameters and buffers with rank 0's. Collective. Throws the same Error on every rank when the models
@@ -83,6 +83,10 @@ class Replicas {
   /// Ends what arm began. Throws Error naming the parameters left without a gradient where all were expected to get
   /// one.
   void after_backward();
+
+  /// From now on a backward that was not armed averages gradients too, or no longer does: those of the whole model at
+  /// its end, so that nothing of it overlaps the computation. Not collective; all ranks say the same.
+  void average_unarmed(bool on);
 
   /// Whether the gradient of `parameter` is dense and averaged over the ranks. Not collective.
   bool averages(const at::Tensor& parameter) const;

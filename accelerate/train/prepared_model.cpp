@@ -9,13 +9,22 @@ namespace accelerate::train {
 
 void PreparedModel::before_forward() {
   if (!replicas_) return;
-  if (at::GradMode::is_enabled()) forward_synchronizes_ = num_pauses_ == 0;
+  if (at::GradMode::is_enabled()) {
+    forward_synchronizes_ = num_pauses_ == 0;
+    ran_forward_ = true;
+    tell_replicas();
+  }
   if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
 }
 
 void PreparedModel::register_comm_hook(parallel::CommHookFunction hook) {
   if (!replicas_) fail("register_comm_hook: the model was prepared with evaluation_mode, so it has no gradients");
   replicas_->register_comm_hook(std::move(hook));
+}
+
+/// What becomes of a loss.backward() that the Accelerator does not see.
+void PreparedModel::tell_replicas() {
+  if (replicas_) replicas_->average_unarmed(ran_forward_ && synchronizes());
 }
 
 int64_t PreparedModel::count_step(bool ends) {
@@ -38,7 +47,10 @@ SyncScope::SyncScope(Kind kind, std::vector<std::shared_ptr<PreparedModel>> mode
 SyncScope::~SyncScope() { count(-1); }
 
 void SyncScope::count(int change) {
-  for (const auto& model : models_) (kind_ == Kind::Pause ? model->num_pauses_ : model->num_triggers_) += change;
+  for (const auto& model : models_) {
+    (kind_ == Kind::Pause ? model->num_pauses_ : model->num_triggers_) += change;
+    model->tell_replicas();
+  }
 }
 
 }  // namespace accelerate::train

@@ -52,6 +52,8 @@ class PreparedModel {
  private:
   friend class SyncScope;
 
+  void tell_replicas();
+
   std::shared_ptr<torch::nn::Module> module_;
   std::shared_ptr<parallel::Replicas> replicas_;
   Options options_;
@@ -59,6 +61,7 @@ class PreparedModel {
   int num_triggers_ = 0;
   int64_t window_length_ = 0;  // steps of the open window
   bool forward_synchronizes_ = true;
+  bool ran_forward_ = false;  // of a module that is only called past its handle, plain backwards stay local
 };
 
 /// While it lives, gradients of the models stay local (Pause) or are averaged in the next backward whatever the forward

@@ -399,6 +399,73 @@ TEST_CASE("gradients stay local under no_sync and accumulate, until a window end
   });
 }
 
+TEST_CASE("a plain loss.backward() averages gradients as accelerator.backward(loss) does, but not under no_sync") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    double rank = group.rank();
+    for (bool find_unused : {false, true}) {
+      Accelerator accelerator({.distributed_data_parallel = {.find_unused_parameters = find_unused}});
+      Weight weight;
+      auto model = accelerator.prepare(weight);
+      auto gradient = [&] { return weight->w.grad().item<double>(); };
+      auto x = torch::full({1}, rank + 1);  // gradients 1 and 2
+      weight->forward(x).backward();
+      CHECK(gradient() == rank + 1);  // past the handle, as past Python's wrapper
+      weight->w.mutable_grad() = at::Tensor();
+      {
+        auto local = accelerator.no_sync(model);
+        model(x).backward();
+        CHECK(gradient() == rank + 1);
+      }
+      model(x).backward();
+      CHECK(gradient() == 3.0);  // mean of 2 and 4
+      CHECK_FALSE(model.prepared()->replicas()->gradients_are_local());
+      weight->w.mutable_grad() = at::Tensor();
+      auto first = model(x), second = model(2 * x);
+      first.backward();
+      accelerator.backward(second);
+      CHECK(gradient() == 4.5);
+      weight->w.mutable_grad() = at::Tensor();
+
+      // Prepared again, by another Accelerator: the newer handle averages, once.
+      Accelerator other;
+      auto newer = other.prepare(weight);
+      newer(x).backward();
+      CHECK(gradient() == 1.5);
+      weight->w.mutable_grad() = at::Tensor();
+      other.backward(newer(x));
+      CHECK(gradient() == 1.5);
+    }
+  });
+}
+
+TEST_CASE("ranks that call loss.backward() and clip keep their models the same, whoever averages the gradients") {
+  tests::run_ranks(2, [](comm::Group& group) {
+    torch::manual_seed(group.rank());
+    Accelerator accelerator;
+    Net net;
+    auto [model, optimizer] = accelerator.prepare(net, torch::optim::AdamW(net->parameters(), 0.1));
+    for (int step = 0; step < 6; ++step) {
+      auto loss = model(torch::randn({3, 4})).pow(2).mean();
+      step % 3 == 1 ? accelerator.backward(loss) : loss.backward();
+      accelerator.clip_grad_norm_(model.parameters(), 0.01);
+      optimizer.step();
+      optimizer.zero_grad();
+      // A backward that fails halfway leaves nothing behind.
+      auto hidden = net->first(torch::randn({3, 4}));
+      hidden.register_hook([](const at::Tensor&) { throw std::runtime_error("halfway"); });
+      CHECK_THROWS_WITH(net->second(hidden).sum().backward(), "halfway");
+      CHECK(net->second->weight.grad().defined());
+      optimizer.zero_grad();
+    }
+    for (const auto& parameter : model.parameters()) {
+      auto all = accelerator.gather(parameter.detach().reshape({1, -1}));
+      CHECK(torch::equal(all[0], all[1]));
+    }
+    model(torch::ones({2, 4}));
+    CHECK_THROWS_WITH_AS(net->first(torch::ones({2, 4})).sum().backward(), doctest::Contains("second.weight"), Error);
+  });
+}
+
 TEST_CASE("two models of one loop, as in a GAN, each keep their replicas equal") {
   tests::run_ranks(2, [](comm::Group& group) {
     torch::manual_seed(7 + group.rank());
