@@ -547,7 +547,11 @@ T Accelerator::gather_for_metrics(const T& nest) const {
   bool cut = end_of_dataloader() && remainder() > 0;
   if constexpr (tensors::holds_tensors<T>) {
     auto all = gather(nest);
-    return cut ? tensors::slice_tensors(all, 0, remainder()) : all;
+    if (!cut) return all;
+    tensors::for_each_list(all, [&](auto& list) {
+      if (remainder() < static_cast<int64_t>(list.size())) list.erase(list.begin() + remainder(), list.end());
+    });
+    return tensors::slice_tensors(all, 0, remainder());
   } else {
     auto all = gather_object(nest);
     if (cut && remainder() < static_cast<int64_t>(all.size())) all.resize(remainder());

@@ -15,7 +15,7 @@
 
 namespace accelerate {
 
-/// The tensors of all ranks along dim 0, in rank order. Collective.
+/// The tensors of all ranks along dim 0, in rank order, and the lists of other things. Collective.
 template <class T>
 T gather(const T& nest) {
   return comm::gather(nest, PartialState().group());

@@ -8,6 +8,8 @@
 
 #include "accelerate/comm/group.h"
 #include "accelerate/tensors/archive.h"
+#include "accelerate/tensors/hidden_tensors.h"
+#include "accelerate/tensors/lists.h"
 #include "accelerate/tensors/nest.h"
 
 namespace accelerate::comm {
@@ -25,13 +27,6 @@ at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim,
 /// Whether `here` is true on all ranks, and whether it is on one of them. Collective.
 bool true_on_all_ranks(bool here, const Group& group);
 bool true_on_any_rank(bool here, const Group& group);
-
-/// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
-/// one process too.
-template <class T>
-T gather(const T& nest, const Group& group) {
-  return tensors::map_tensors(nest, [&](const at::Tensor& tensor) { return group.all_gather(tensor); });
-}
 
 /// Reduces over ranks and multiplies by `scale`; never in place. None returns the tensors as they are.
 template <class T>
@@ -69,9 +64,25 @@ std::vector<T> gather_object(const std::vector<T>& objects, const Group& group) 
   if (group.size() == 1) return objects;
   std::vector<T> all;
   for (const auto& bytes : group.all_gather_bytes(tensors::pack(objects))) {
-    for (auto& object : tensors::unpack<std::vector<T>>(bytes)) all.push_back(std::move(object));
+    for (auto&& object : tensors::unpack<std::vector<T>>(bytes)) all.push_back(std::move(object));
   }
   return all;
+}
+
+/// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
+/// one process too. Lists of other things in the nest, such as texts, are gathered as gather_object() does; single
+/// numbers stay this rank's.
+template <class T>
+T gather(T nest, const Group& group) {
+  static_assert(!tensors::hides_tensors<T>,
+                "gather cannot find the tensors of this struct: write beside it, in its namespace: "
+                "auto tensor_fields(MyBatch& batch) { return std::tie(batch.pixels, batch.labels); }");
+  static_assert(!tensors::holds_single_strings<T>,
+                "gather joins tensors and lists, and this has a single string, of which each rank has one: put it into "
+                "a std::vector<std::string>, or gather all of it by gather_object(std::vector{value})");
+  tensors::for_each_tensor(nest, [&](at::Tensor& tensor) { tensor = group.all_gather(tensor); });
+  tensors::for_each_list(nest, [&](auto& list) { list = gather_object(list, group); });
+  return nest;
 }
 
 /// Replaces `objects` by those of rank `from_process`.

@@ -12,6 +12,7 @@
 
 #include "accelerate/precision/autocast.h"
 #include "accelerate/tensors/distinct_tensors.h"
+#include "accelerate/tensors/hidden_tensors.h"
 #include "accelerate/tensors/nest.h"
 #include "accelerate/train/prepared_model.h"
 
@@ -28,6 +29,10 @@ class Model {
 
   template <class... Args>
   auto forward(Args&&... args) const {
+    static_assert(!tensors::hides_tensors<decltype(module_->forward(std::forward<Args>(args)...))>,
+                  "the model returns a struct with tensors, which a prepared model has to find, to return them in "
+                  "float32: write beside the struct, in its namespace: "
+                  "auto tensor_fields(MyOutput& output) { return std::tie(output.logits, output.loss); }");
     const auto& options = prepared_->options();
     prepared_->before_forward();
     if (options.mixed_precision == precision::MixedPrecision::No) return module_->forward(std::forward<Args>(args)...);

@@ -533,6 +533,25 @@ TEST_CASE("gather_for_metrics drops the samples repeated to even out the last ba
   });
 }
 
+TEST_CASE("gather_for_metrics gathers and cuts the texts of a batch with its tensors") {
+  struct Texts {
+    int64_t size() const { return 5; }
+    std::pair<torch::Tensor, std::string> get(int64_t i) const { return {torch::tensor(i), "n" + std::to_string(i)}; }
+  };
+  tests::run_ranks(2, [](comm::Group&) {
+    Accelerator accelerator;
+    auto loader = accelerator.prepare(DataLoader(Texts(), {.batch_size = 2}));
+    std::vector<std::string> texts;
+    for (auto& batch : loader) {
+      auto [numbers, names] = accelerator.gather_for_metrics(batch);
+      REQUIRE(names.size() == static_cast<size_t>(numbers.size(0)));
+      for (size_t i = 0; i < names.size(); ++i) CHECK(names[i] == "n" + std::to_string(numbers[i].item<int64_t>()));
+      texts.insert(texts.end(), names.begin(), names.end());
+    }
+    CHECK(texts == std::vector<std::string>{"n0", "n1", "n2", "n3", "n4"});
+  });
+}
+
 TEST_CASE("loaders copy the random states that were asked for from rank 0 when an epoch begins") {
   tests::run_ranks(2, [](comm::Group& group) {
     for (bool copied : {false, true}) {

@@ -51,6 +51,12 @@ TEST_CASE("gather joins the ranks' rows in order, uneven ones and transposed one
       CHECK(torch::equal(gather(transposed, group).slice(0, 3 * rank, 3 * rank + 3), transposed));
       auto nest = gather(std::pair(torch::ones({1}), Batch{{"y", torch::full({1, 2}, rank)}}), group);
       CHECK(nest.second.at("y").size(0) == world);
+      std::map<std::string, std::vector<std::string>> texts{{"names", {std::to_string(rank)}}};
+      auto named = gather(std::tuple(torch::ones({1}), texts, std::vector<bool>(rank, true), rank), group);
+      CHECK(std::get<1>(named).at("names").size() == world);
+      CHECK(std::get<1>(named).at("names").at(world - 1) == std::to_string(world - 1));
+      CHECK(std::get<2>(named).size() == world * (world - 1) / 2);
+      CHECK(std::get<3>(named) == rank);
       CHECK(gather(torch::ones({2}, torch::kBool), group).sum().item<int64_t>() == 2 * world);
       CHECK((gather(torch::ones({2}, torch::kBFloat16), group).scalar_type() == torch::kBFloat16));
     });
