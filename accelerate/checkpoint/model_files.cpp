@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
@@ -44,6 +45,31 @@ void remove_wrapper_prefixes(tensors::StoredTensors& stored, const train::StateD
   }
 }
 
+/// Enough names to see how those of a model and of a file differ.
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  if (names.empty()) return "no weights";
+  const auto shown = std::min(names.size(), kShown);
+  return listed(std::vector<std::string>(names.begin(), names.begin() + static_cast<ptrdiff_t>(shown))) +
+         (shown < names.size() ? " and " + std::to_string(names.size() - shown) + " more" : "");
+}
+
+void warn_of_names(const IncompatibleKeys& keys, const train::StateDict& model, const fs::path& checkpoint) {
+  const auto warn = [&](const std::string& text) {
+    get_logger("accelerate.checkpoint").warning(checkpoint.string() + ": " + text);
+  };
+  if (!model.is_empty() && keys.missing_keys.size() == model.size()) {
+    return warn("nothing was loaded: the file has none of the model's names. The model has " +
+                first_of(keys.missing_keys) + "; the file has " + first_of(keys.unexpected_keys));
+  }
+  if (!keys.missing_keys.empty()) {
+    warn("these weights of the model are not in the file and keep their values: " + listed(keys.missing_keys));
+  }
+  if (!keys.unexpected_keys.empty()) {
+    warn("these weights are not part of the model and are left out: " + listed(keys.unexpected_keys));
+  }
+}
+
 }  // namespace
 
 void save_model_files(const train::StateDict& weights, const fs::path& directory, const SaveModelOptions& options) {
@@ -72,10 +98,7 @@ IncompatibleKeys load_model_files(const torch::nn::Module& module, const fs::pat
   auto stored = tensors::open_weights(checkpoint);
   remove_wrapper_prefixes(stored, model);
   auto checked = check_weights(model, stored, checkpoint, options.strict);
-  if (const auto& names = checked.keys.unexpected_keys; !names.empty()) {
-    get_logger("accelerate.checkpoint")
-        .warning(checkpoint.string() + ": these weights are not part of the model and are left out: " + listed(names));
-  }
+  warn_of_names(checked.keys, model, checkpoint);
   checked.load();
   return checked.keys;
 }

@@ -32,8 +32,9 @@ IncompatibleKeys load_model_files(const torch::nn::Module& module, const std::fi
 /// Fills a model from a file, from the index of several, or from a directory with either: safetensors, or a file of
 /// torch.save (.bin, .pt, .pth, .ckpt) with the weights as such or under the key state_dict, model_state_dict or model.
 /// The prefixes `module.` of DistributedDataParallel and `_orig_mod.` of torch.compile are removed where all names have
-/// them. Numbers are converted to the types of the model. Returns the names that did not fit; names that only the files
-/// have get a warning. Throws Error, and changes nothing, where shapes differ.
+/// them. Numbers are converted to the types of the model. Returns the names that only the model or only the files have,
+/// each of which a warning lists; another one says that no name fits and nothing was loaded. Throws Error, and changes
+/// nothing, where shapes differ.
 template <train::ModuleLike T>
 IncompatibleKeys load_checkpoint_in_model(const T& model, const std::filesystem::path& checkpoint,
                                           const LoadCheckpointOptions& options = {}) {

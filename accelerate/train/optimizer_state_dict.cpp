@@ -28,6 +28,12 @@ using State = std::unique_ptr<torch::optim::OptimizerParamState>;
 template <class Work>
 auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
   using namespace torch::optim;
+  // Destructors leave the type of the abstract base class behind, which no living optimizer has.
+  if (typeid(optimizer) == typeid(Optimizer)) {
+    fail(
+        "this optimizer no longer exists: it went out of scope after it had been prepared. Let it live as long as the ",
+        "Accelerator, pass a std::shared_ptr to prepare, or call accelerator.free_memory() when you are done with it");
+  }
   if (dynamic_cast<AdamW*>(&optimizer)) return work(AdamForm<AdamWOptions, AdamWParamState>());
   if (dynamic_cast<Adam*>(&optimizer)) return work(AdamForm<AdamOptions, AdamParamState>());
   if (dynamic_cast<SGD*>(&optimizer)) return work(SgdForm());

@@ -258,6 +258,51 @@ TEST_CASE("a model is saved alone, in files of a limited size, and read into ano
   CHECK(keys.unexpected_keys.size() == 9);
 }
 
+TEST_CASE("weights that only the model or only the files have are returned and logged") {
+  TemporaryDirectory directory;
+  Accelerator accelerator({.cpu = true});
+  torch::nn::Linear saved(2, 2);
+  accelerator.save_model(saved, directory.path());
+  auto warnings_of = [&](torch::nn::Sequential model, IncompatibleKeys& keys) {
+    return captured_stderr([&] { keys = load_checkpoint_in_model(model, directory.path()); });
+  };
+  IncompatibleKeys keys;
+  torch::nn::Sequential larger;
+  larger->register_parameter("weight", torch::zeros({2, 2}));
+  larger->register_parameter("scale", torch::zeros({2}));
+  auto said = warnings_of(larger, keys);
+  CHECK(keys.missing_keys == std::vector<std::string>{"scale"});
+  CHECK(keys.unexpected_keys == std::vector<std::string>{"bias"});
+  CHECK_MESSAGE(contains(said, "these weights of the model are not in the file and keep their values: scale\n"), said);
+  CHECK_MESSAGE(contains(said, "these weights are not part of the model and are left out: bias\n"), said);
+  CHECK(torch::equal(larger->named_parameters()["weight"], saved->weight));
+
+  said = warnings_of(torch::nn::Sequential(torch::nn::Linear(2, 2)), keys);
+  CHECK(keys.missing_keys.size() == 2);
+  CHECK_MESSAGE(contains(said,
+                         "nothing was loaded: the file has none of the model's names. The model has 0.weight, "
+                         "0.bias; the file has "),
+                said);
+  CHECK(captured_stderr([&] { load_checkpoint_in_model(torch::nn::Linear(2, 2), directory.path()); }) == "");
+}
+
+TEST_CASE("an optimizer that was destroyed is named as such by save_state") {
+  TemporaryDirectory directory;
+  Accelerator accelerator({.cpu = true});
+  torch::nn::Linear net(2, 2);
+  // Memory that stays there: the optimizer is looked at after its end.
+  alignas(torch::optim::SGD) static std::byte memory[sizeof(torch::optim::SGD)];
+  {
+    auto* sgd = new (memory) torch::optim::SGD(net->parameters(), 0.1);
+    accelerator.prepare(net, *sgd);
+    sgd->~SGD();
+  }
+  const auto error = failure_of([&] { accelerator.save_state(directory.path() / "saved"); });
+  CHECK_MESSAGE(contains(error, "optimizer no longer exists: it went out of scope"), error);
+  CHECK_MESSAGE(contains(error, "free_memory()"), error);
+  accelerator.free_memory();
+}
+
 TEST_CASE("a directory has the model that was saved last, in whichever format") {
   TemporaryDirectory directory;
   directory.write("model_card.md", "mine");
