@@ -48,7 +48,12 @@ void set_rank(ProcessEnvironment& process, const std::string& text,
     const auto found = numbers.find(name);
     return found == numbers.end() ? otherwise : found->second;
   };
-  if (!numbers.empty() && !process.distributed) {  // nobody has told which ranks share a machine: it is this one
+  if (numbers.empty() && !process.distributed) {
+    fail("init_method is '", text,
+         "', but no launcher has told this process its rank: add ?rank=0&world_size=2 to it, ",
+         "with the rank of each process and their number, set RANK and WORLD_SIZE, or start it with accelerate launch");
+  }
+  if (!process.distributed) {  // nobody has told which ranks share a machine: it is this one
     process.distributed = true;
     process.rank = process.local_rank = given("rank", -1);
     process.world_size = process.local_world_size = given("world_size", -1);

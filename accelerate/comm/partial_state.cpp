@@ -85,16 +85,22 @@ c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std
   return store;
 }
 
-/// What carries tensors of the CPU; with GPUs nccl is beside it. Throws Error for a name that there is not, or not
-/// here.
-Transport wanted_transport(const std::string& option, bool gpu) {
-  auto name = option.empty() ? environment_variable("ACCELERATE_COMM").value_or("auto") : option;
-  if (name == "shm") return Transport::SharedMemory;
-  if (name == "gloo") return Transport::Gloo;
-  if (name == "nccl" && !gpu) fail("the backend is nccl, but the ranks are on the CPU; it can be auto, shm or gloo");
-  if (name != "auto" && name != "nccl" && !name.empty()) {
-    fail("the backend is '", name, "' (ACCELERATE_COMM); it can be auto, shm, gloo or nccl");
+/// The backend that the program asks for, else the environment. Throws Error for a name that there is not.
+std::string backend_name(const std::string& option) {
+  const auto name = option.empty() ? environment_variable("ACCELERATE_COMM").value_or("") : option;
+  if (name.empty()) return "auto";
+  for (const char* known : {"auto", "shm", "gloo", "nccl"}) {
+    if (name == known) return name;
   }
+  fail("the backend is '", name, "'", option.empty() ? " (ACCELERATE_COMM)" : "",
+       "; it can be auto, shm, gloo or nccl");
+}
+
+/// What carries tensors of the CPU; with GPUs nccl is beside it. Throws Error for one that there is not here.
+Transport wanted_transport(const std::string& backend, bool gpu) {
+  if (backend == "shm") return Transport::SharedMemory;
+  if (backend == "gloo") return Transport::Gloo;
+  if (backend == "nccl" && !gpu) fail("the backend is nccl, but the ranks are on the CPU; it can be auto, shm or gloo");
   return Transport::Auto;
 }
 
@@ -103,7 +109,7 @@ std::chrono::milliseconds default_timeout(bool use_nccl) { return std::chrono::m
 /// libtorch's own errors here are about a store or a rank that is gone.
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) try {
   Group::Connection::Options connection;
-  connection.transport = wanted_transport(options.backend, use_nccl);
+  connection.transport = wanted_transport(backend_name(options.backend), use_nccl);
   connection.timeout = *options.timeout;
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;
@@ -173,6 +179,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
 
 std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStateOptions& options) {
   check_log_level_variable();
+  backend_name(options.backend);  // one process has none, but the same program may run on several
   auto shared = std::make_shared<Shared>();
   shared->process = with_init_method(read_process_environment(), options.init_method);
   shared->options = options;
@@ -200,7 +207,11 @@ void PartialState::check_joined(const Shared& joined, const PartialStateOptions&
     fail("cpu is true, but this process already joined its job with the device ", joined.device, remedy,
          ", or set ACCELERATE_USE_CPU=1");
   }
-  if (joined.process.world_size == 1) return;
+  if (joined.process.world_size == 1) {  // nothing to differ from, but what no job could have is an error here as well
+    backend_name(options.backend);
+    with_init_method(joined.process, options.init_method);
+    return;
+  }
   if (options.timeout && options.timeout != joined.options.timeout) {
     fail("the timeout is ", options.timeout->count(), " ms, but this process already joined its job with one of ",
          joined.options.timeout->count(), " ms", remedy);

@@ -60,6 +60,34 @@ TEST_CASE("without a launcher init_method tells the rank and the size of the job
   CHECK(process.distributed);
 }
 
+TEST_CASE("without a launcher an init_method that tells no rank is an error, not a job of one process") {
+  for (const char* method : {"tcp://node7:4000", "file:///tmp/rendezvous"}) {
+    CHECK_THROWS_WITH_AS(with_init_method({}, method), doctest::Contains("add ?rank=0&world_size=2"), Error);
+    CHECK_THROWS_WITH_AS(with_init_method({}, method), doctest::Contains("RANK and WORLD_SIZE"), Error);
+    CHECK(with_init_method(launched(0, 1, 1), method).world_size == 1);
+  }
+  PatchEnvironment alone{{"RANK", std::nullopt}, {"WORLD_SIZE", std::nullopt}};
+  PartialState::reset();
+  PartialState first;
+  CHECK_THROWS_WITH_AS(PartialState({.init_method = "tcp://node7:4000"}), doctest::Contains("no launcher"), Error);
+  PartialState::reset();
+}
+
+TEST_CASE("a backend that there is not is an error on one process too, which blames the variable where it set it") {
+  PartialState::reset();
+  for (bool joined : {false, true}) {
+    if (joined) PartialState();
+    CHECK_THROWS_WITH_AS(PartialState({.backend = "mpi"}), "the backend is 'mpi'; it can be auto, shm, gloo or nccl",
+                         Error);
+  }
+  PartialState::reset();
+  PatchEnvironment variable{{"ACCELERATE_COMM", "udp"}};
+  CHECK_THROWS_WITH_AS(PartialState(), "the backend is 'udp' (ACCELERATE_COMM); it can be auto, shm, gloo or nccl",
+                       Error);
+  CHECK(PartialState({.backend = "gloo"}).num_processes() == 1);
+  PartialState::reset();
+}
+
 TEST_CASE("an init_method that cannot be is an error that names it and the ones that can") {
   struct Case {
     const char* method;

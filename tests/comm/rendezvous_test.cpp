@@ -10,6 +10,7 @@
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/partial_state.h"
+#include "accelerate/comm/rendezvous.h"
 #include "accelerate/comm/sockets.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
@@ -71,6 +72,17 @@ TEST_CASE("an address without rank 0 is told apart: refused, or not resolved") {
   CHECK_THROWS_WITH_AS(wait_until_reachable("no-such-host.invalid", free_port, limit),
                        doctest::Contains("not resolved"), Error);
   CHECK(local_address_towards("127.0.0.1") == "127.0.0.1");
+}
+
+TEST_CASE("a second rank 0 at the port of the job learns what to change") {
+  LoopbackPort port;
+  port.listen();
+  ProcessEnvironment process;  // of two machines, as with --machine_rank 0 on both
+  process.world_size = 2;
+  process.distributed = true;
+  process.main_port = port.number();
+  CHECK_THROWS_WITH_AS(open_store(process, std::chrono::seconds(5)), doctest::Contains("--machine_rank 0"), Error);
+  CHECK_THROWS_WITH_AS(open_store(process, std::chrono::seconds(5)), doctest::Contains("is in use"), Error);
 }
 
 TEST_CASE("a name server that does not answer is no reason to warn") {
