@@ -9,6 +9,7 @@
 #include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
+#include "accelerate/comm/random.h"
 #include "accelerate/comm/reduction_watch.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -105,6 +106,7 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
       project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)),
       zero_stage_(choose_zero_stage(options)) {
+  comm::synchronize_rng_states(options.rng_types, comm::Group());  // alone, it does nothing but look at the names
   const auto& plugin = options.gradient_accumulation_plugin;
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
@@ -319,6 +321,11 @@ at::Tensor Accelerator::weighted_by_items(const at::Tensor& loss, int64_t num_it
 }
 
 void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& options) {
+  if (!loss.defined()) {
+    fail(
+        "backward: the loss is undefined; did the batch have labels? Models compute a loss only from batches with "
+        "them");
+  }
   auto objective = loss;
   if (options.num_items) {
     objective = weighted_by_items(loss, *options.num_items);

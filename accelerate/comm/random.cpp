@@ -43,7 +43,7 @@ void synchronize_rng_states(const std::vector<std::string>& kinds, const Group& 
     } else if (kind == "generator") {
       synchronize_rng_state(generator, group);
     } else {
-      fail("synchronize_rng_states: the kind is '", kind, "'; it can be torch, cuda or generator");
+      fail("rng_types has '", kind, "'; it can have torch, cuda and generator");
     }
   }
 }

@@ -34,6 +34,7 @@ PreparedCore::PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions op
       // Alone, there is nobody to dispatch to.
       dispatches_(wants_dispatch(*loader_, options_) && world_size_ > 1),
       skip_(loader_->take_skip()) {
+  comm::synchronize_rng_states(options_.rng_types, comm::Group());  // alone, it does nothing but look at the names
   if (options_.configuration.split_batches) check_split(loader_->batch_size(), world_size_);
   if (!loader_->is_iterable()) choose_sampler();
 }

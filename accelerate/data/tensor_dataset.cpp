@@ -19,6 +19,14 @@ bool are_consecutive(const Indices& indices) {
   return !indices.empty();
 }
 
+void check_rows(const at::Tensor& tensor, const Indices& indices) {
+  for (int64_t index : indices) {
+    if (index >= 0 && index < tensor.size(0)) continue;
+    fail("row ", index, " is not one of the ", tensor.size(0),
+         " rows of the data set; is the sampler made for another ", "one?");
+  }
+}
+
 /// Whether a row is a stretch of memory and nothing else.
 bool has_plain_rows(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.is_contiguous() && !tensor.requires_grad() &&
@@ -35,7 +43,6 @@ at::Tensor copied_rows(const at::Tensor& tensor, const Indices& indices) {
   const auto* from = static_cast<const std::byte*>(tensor.const_data_ptr());
   auto* to = static_cast<std::byte*>(rows.mutable_data_ptr());
   for (int64_t index : indices) {
-    if (index < 0 || index >= num_rows) fail("row ", index, " is not one of the ", num_rows, " rows of the data set");
     std::memcpy(to, from + index * row_bytes, row_bytes);
     to += row_bytes;
   }
@@ -46,6 +53,7 @@ at::Tensor copied_rows(const at::Tensor& tensor, const Indices& indices) {
 
 at::Tensor select_rows(const at::Tensor& tensor, const Indices& indices) {
   const auto count = static_cast<int64_t>(indices.size());
+  check_rows(tensor, indices);
   // A copy all the same: a batch may be changed in place, the data set may not.
   if (are_consecutive(indices)) return tensor.narrow(0, indices.front(), count).clone();
   if (has_plain_rows(tensor)) return copied_rows(tensor, indices);

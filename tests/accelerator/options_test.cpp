@@ -51,6 +51,18 @@ TEST_CASE("what an Accelerator was asked for, and what came of it, can be read")
   CHECK(plain.project_dir().empty());
 }
 
+TEST_CASE("a random state that there is not is refused, on one process too") {
+  CHECK_THROWS_WITH_AS(Accelerator({.rng_types = {"torch", "foo"}}),
+                       "rng_types has 'foo'; it can have torch, cuda and generator", Error);
+  Accelerator none({.rng_types = {}});
+}
+
+TEST_CASE("a loss that is undefined is an error that asks for the labels") {
+  Accelerator accelerator;
+  CHECK_THROWS_WITH_AS(accelerator.backward(torch::Tensor()), doctest::Contains("did the batch have labels?"), Error);
+  CHECK_THROWS_WITH_AS(accelerator.backward({}, {.num_items = 3}), doctest::Contains("the loss is undefined"), Error);
+}
+
 TEST_CASE("even_batches, set later, is that of the loaders that are prepared from then on") {
   Accelerator accelerator;
   data::DataLoader before(data::TensorDataset(torch::zeros({4, 1})));

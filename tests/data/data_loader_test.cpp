@@ -109,7 +109,7 @@ TEST_CASE("a batch of a tensor data set is a copy, in order or not") {
   CHECK(TensorDataset(rows.t()).get_batch({1, 0}).equal(torch::tensor({{1, 3, 5}, {0, 2, 4}})));
   CHECK(TensorDataset(torch::empty({2, 0})).get_batch({1, 0}).sizes() == at::IntArrayRef({2, 0}));
   CHECK(TensorDataset(torch::ones({2, 1}).requires_grad_()).get_batch({1, 0}).requires_grad());
-  CHECK_THROWS_WITH_AS(dataset.get_batch({0, 3}), "row 3 is not one of the 3 rows of the data set", Error);
+  CHECK_THROWS_WITH_AS(dataset.get_batch({0, 3}), doctest::Contains("row 3 is not one of the 3 rows"), Error);
   CHECK_THROWS_WITH_AS(TensorDataset(torch::zeros({3}), torch::zeros({2})), doctest::Contains("one with 3 rows"),
                        Error);
 }

@@ -75,6 +75,11 @@ TEST_CASE("the last batch is known while it is used, in every epoch, and nothing
   }
 }
 
+TEST_CASE("a random state that there is not is refused when a loader is prepared, on one process too") {
+  CHECK_THROWS_WITH_AS(prepare_data_loader(DataLoader(torch::arange(4)), {.rng_types = {"dice"}}),
+                       doctest::Contains("rng_types has 'dice'"), Error);
+}
+
 TEST_CASE("leaving a loop early, by break or by an exception, leaves nothing behind") {
   auto active = std::make_shared<ActiveLoaders>();
   auto loader =

@@ -219,6 +219,17 @@ TEST_CASE("a sampler that was made for a larger data set is an error with the in
                        doctest::Contains("sample 3 is not one of the 3 samples"), Error);
   CHECK_THROWS_WITH_AS(walk(DataLoader(Subset(numbers(9), {7, 1, 4}), {.sampler = sampler})),
                        doctest::Contains("sample 3 is not one of the 3 samples"), Error);
+  // One row, several in order, several in another order, and rows that are not plain memory.
+  const auto square = torch::arange(9).reshape({3, 3});
+  for (const auto& rows : {square, square.t()}) {
+    for (const auto& last : {data::Indices{3}, data::Indices{2, 3}, data::Indices{3, 0}, data::Indices{-1}}) {
+      CHECK_THROWS_WITH_AS(TensorDataset(rows).get_batch(last),
+                           doctest::Contains("is not one of the 3 rows of the data set; is the sampler made for"),
+                           Error);
+    }
+    CHECK_THROWS_WITH_AS(walk(DataLoader(rows.select(1, 0).contiguous(), {.sampler = sampler})),
+                         doctest::Contains("row 3 is not one of the 3 rows"), Error);
+  }
   CHECK_THROWS_WITH_AS(Subset(std::vector<int64_t>{5, 6, 7}, {2, 1}).get(2), doctest::Contains("one of the 2"), Error);
 }
 
