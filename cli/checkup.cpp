@@ -14,6 +14,7 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/host_name.h"
+#include "accelerate/base/user_directories.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/job_directory.h"
@@ -182,9 +183,9 @@ Finding check_host_name(const std::string& name) {
 
 Finding check_temporary_directory() {
   std::error_code error;
-  const auto directory = fs::temp_directory_path(error);
-  if (!error) return check_left_over_jobs(directory);
-  return {"there is no directory " + environment_variable("TMPDIR").value_or("/tmp") + " for temporary files",
+  const auto directory = temporary_directory().path;
+  if (fs::is_directory(directory, error)) return check_left_over_jobs(directory);
+  return {"there is no directory " + directory.string() + " for temporary files",
           "make it, or set TMPDIR to another one"};
 }
 

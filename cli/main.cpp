@@ -54,7 +54,7 @@ const std::vector<Command>& commands() {
       {"merge-weights", "join the shards of a model, or cut it into shards", merge_weights_command},
       {"notebook", "make the C++ kernel known to Jupyter", notebook_command},
       {"to-fsdp2", "bring a configuration from FSDP 1 to 2", to_fsdp2_command},
-      {"tpu-config", "set up the machines of a TPU pod", tpu_config_command},
+      {"tpu-config", "not supported: a TPU needs Python's XLA", tpu_config_command},
       {"doctor", "look for what commonly goes wrong on a machine", doctor_command},
       {"completion", "print a script that completes commands and flags",
        [](const Words& words) { return completion_command(words, help_pages); }},

@@ -106,7 +106,7 @@ void check_process_limits(const std::string& problem, int64_t num_processes, con
     std::ostringstream text;
     text << problem << ", but there is room for " << room << ": the limit on " << limit.name << " is " << limit.most
          << limit.unit;
-    if (limit.used > 0) text << ", of which " << limit.used << limit.unit << " are in use";
+    if (limit.used > 0) text << ", and " << limit.used << limit.unit << " are in use";
     if (limit.reserved > 0) text << "; the launcher takes " << limit.reserved << limit.unit << " more";
     if (limit.of_each_process > 1) {
       text << "; each process takes " << limit.of_each_process << limit.unit << " at least";

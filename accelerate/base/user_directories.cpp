@@ -16,6 +16,13 @@ std::optional<fs::path> environment_directory(const std::string& variable) {
   return home_directory().string() + value.substr(1);
 }
 
+NamedDirectory temporary_directory() {
+  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    if (auto value = environment_variable(name); value && !value->empty()) return {.path = *value, .variable = name};
+  }
+  return {.path = "/tmp", .variable = {}};
+}
+
 fs::path home_directory() {
   if (auto home = environment_variable("HOME"); home && !home->empty()) return *home;
   const auto* user = getpwuid(getuid());

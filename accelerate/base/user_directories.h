@@ -1,6 +1,7 @@
 #pragma once
 
-// Where a user's files lie: the home directory, data, caches, and what Hugging Face's programs keep there.
+// Where a user's files lie: the home directory, data, caches, temporary files, and what Hugging Face's programs keep
+// there.
 
 #include <filesystem>
 #include <optional>
@@ -10,6 +11,16 @@ namespace accelerate {
 
 /// The directory that a variable names, with ~ for the home directory; nothing when it is not set or empty.
 std::optional<std::filesystem::path> environment_directory(const std::string& variable);
+
+/// A directory, and the variable that names it.
+struct NamedDirectory {
+  std::filesystem::path path;
+  std::string variable;  // empty where none does
+};
+
+/// Where temporary files go: as std::filesystem::temp_directory_path finds it, but variables that are empty do not
+/// count. It need not exist.
+NamedDirectory temporary_directory();
 
 /// HOME; without it, what the system knows of the user.
 std::filesystem::path home_directory();

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/user_directories.h"
 
 namespace accelerate::launch {
 
@@ -16,18 +16,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where the system keeps temporary files.
-fs::path temporary_directory() {
+/// Where the system keeps temporary files. Throws Error where there is no such directory.
+fs::path existing_temporary_directory() {
+  const auto [path, variable] = temporary_directory();
   std::error_code error;
-  auto path = fs::temp_directory_path(error);
-  if (!error) return path;
-  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {  // as the standard library looks for it
-    if (auto value = environment_variable(name)) {
-      fail(name, " is '", *value, "', which is no directory that can be used (", error.message(),
-           "); the ranks leave reports of crashes there. Unset it, or set it to a directory");
-    }
+  if (fs::is_directory(path, error)) return path;
+  if (!error) error = std::make_error_code(std::errc::not_a_directory);
+  if (variable.empty()) {
+    fail("there is no directory for temporary files: ", path.string(), ": ", error.message(), "; set TMPDIR to one");
   }
-  fail("there is no directory for temporary files: ", error.message(), "; set TMPDIR to one");
+  fail(variable, " is '", path.string(), "', which is no directory that can be used (", error.message(),
+       "); the ranks leave reports of crashes there. Unset it, or set it to a directory");
 }
 
 Descriptor open_directory(const fs::path& path) {
@@ -41,7 +40,8 @@ JobDirectory::JobDirectory(const std::string& log_dir) : temporary_(log_dir.empt
   if (!temporary_) fs::create_directories(log_dir, error);
   if (error) fail("--log_dir ", log_dir, " cannot be created: ", error.message());
   auto pattern =
-      (temporary_ ? temporary_directory() / "accelerate_launch_XXXXXX" : fs::path(log_dir) / "none_XXXXXX").string();
+      (temporary_ ? existing_temporary_directory() / "accelerate_launch_XXXXXX" : fs::path(log_dir) / "none_XXXXXX")
+          .string();
   if (mkdtemp(pattern.data()) == nullptr) {
     fail(temporary_ ? "" : "--log_dir: ", "the directory ", pattern, " cannot be created: ", std::strerror(errno));
   }

@@ -3,6 +3,7 @@
 // times.
 
 #include <accelerate/accelerate.h>
+#include <accelerate/base/user_directories.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/optim.h>
 #include <torch/types.h>
@@ -152,7 +153,7 @@ bool goes_on_from_a_checkpoint(Accelerator& accelerator) {
   accelerate::broadcast_object_list(name);
   // Each machine has its own, even if they share their disks.
   const auto machine = std::to_string(accelerator.process_index() - accelerator.local_process_index());
-  const auto directory = std::filesystem::temp_directory_path() / (name.front() + "_" + machine);
+  const auto directory = accelerate::temporary_directory().path / (name.front() + "_" + machine);
   train(3);
   accelerator.save_state(directory);
   accelerator.load_state(directory);

@@ -24,6 +24,17 @@ TEST_CASE("directories of a user follow the variables, of which empty ones do no
   CHECK(huggingface_home() == "~ada");
 }
 
+TEST_CASE("an empty TMPDIR is none") {
+  PatchEnvironment none{{"TMPDIR", ""}, {"TMP", std::nullopt}, {"TEMP", ""}, {"TEMPDIR", std::nullopt}};
+  CHECK(temporary_directory().path == "/tmp");
+  CHECK(temporary_directory().variable == "");
+  PatchEnvironment one{{"TEMP", "/scratch"}};
+  CHECK(temporary_directory().path == "/scratch");
+  CHECK(temporary_directory().variable == "TEMP");
+  PatchEnvironment two{{"TMPDIR", "/first"}};
+  CHECK(temporary_directory().path == "/first");
+}
+
 TEST_CASE("the home directory is known without HOME") {
   PatchEnvironment patch{{"HOME", std::nullopt}};
   CHECK(home_directory().is_absolute());

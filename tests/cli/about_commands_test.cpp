@@ -93,6 +93,8 @@ TEST_CASE("doctor finds what is wrong, and is content when nothing is") {
   CHECK(check_versions("").remedy == "");
   CHECK(check_versions("/bin/true").remedy.find("/bin/true") != std::string::npos);
   CHECK(check_shared_memory_size("/nowhere").remedy != "");
+  PatchEnvironment empty{{"TMPDIR", ""}};
+  CHECK(check_temporary_directory().observation.find("there is no directory") == std::string::npos);
   PatchEnvironment nowhere{{"TMPDIR", "/nowhere"}};
   CHECK(check_temporary_directory().observation == "there is no directory /nowhere for temporary files");
 }
@@ -203,6 +205,13 @@ TEST_CASE("the command reference has every command, and every flag of these") {
       CHECK_MESSAGE(documented, command, " ", entry.names.back());
     }
   }
+}
+
+TEST_CASE("the list of commands says which one is not supported") {
+  const auto help = run({ACCELERATE_COMMAND, "--help"}).output;
+  const auto line = help.find("  tpu-config ");
+  REQUIRE(line != std::string::npos);
+  CHECK(help.substr(line, help.find('\n', line) - line).find("not supported") != std::string::npos);
 }
 
 TEST_CASE("output that cannot be written is an error") {
