@@ -1,6 +1,7 @@
 """The rules for code on pages, on pages that break them."""
 
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -99,6 +100,24 @@ class Chunks(unittest.TestCase):
 
     def test_a_line_of_dots_is_left_out(self):
         self.assertEqual(pages.without_dots("a;\n  ...\nf(xs...);\n"), "a;\n\nf(xs...);\n")
+
+
+class Settings(unittest.TestCase):
+    """Designated initialisers have to follow the declaration, so a reader copies from tables in that order."""
+
+    def test_tables_of_options_have_all_fields_in_the_order_of_their_declaration(self):
+        root = pathlib.Path(__file__).parents[2]
+        page = (root / "docs/settings.md").read_text()
+        for heading, header, struct in [
+                ("## Options of the Accelerator", "accelerator_options.h", "AcceleratorOptions"),
+                ("### Accumulation", "accelerator_options.h", "GradientAccumulationPlugin"),
+                ("### Data loaders", "data/prepare_options.h", "DataLoaderConfiguration"),
+                ("### Gradients", "parallel/replicas.h", "DistributedDataParallelKwargs")]:
+            body = re.search(rf"struct {struct} {{\n(.*?)\n}};", (root / "accelerate" / header).read_text(), re.S)[1]
+            declared = re.findall(r"(\w+) =\s", re.sub(r"//.*", "", body))
+            section = re.split(r"\n##", page[page.index(heading) + len(heading):])[0]
+            cells = re.findall(r"^\| (`.*?) \|", section, re.M)
+            self.assertEqual([name for cell in cells for name in re.findall(r"`(\w+)`", cell)], declared, struct)
 
 
 if __name__ == "__main__":
