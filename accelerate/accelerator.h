@@ -474,12 +474,14 @@ auto Accelerator::first_pass(Object&& object) {
         "prepare() cannot share a torch::data loader among ranks, or resume it. Give its data set to a loader "
         "of ours, and prepare that: accelerate::DataLoader loader(dataset, {.batch_size = 32, .shuffle = true});");
     return std::move(object);
+  } else if constexpr (train::SchedulerLike<T> || train::SchedulerPointer<T>) {
+    return Deferred<Object>{*this, std::forward<Object>(object)};
   } else {
     static_assert(
         train::SchedulerLike<T> || train::SchedulerPointer<T>,
         "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
         "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
-    return Deferred<Object>{*this, std::forward<Object>(object)};
+    return std::type_identity<T>();  // so that the sentence above is all that is said
   }
 }
 

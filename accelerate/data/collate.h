@@ -175,19 +175,48 @@ struct Collation<Map> {
   }
 };
 
+namespace detail {
+
+template <class Member>
+constexpr bool keeps_type = false;
+template <Collatable Member>
+constexpr bool keeps_type<Member> = std::is_assignable_v<Member&, default_batch_t<Member>>;
+
+template <class Struct>
+consteval bool keeps_all_members() {
+  if constexpr (tensors::HasTensorFields<Struct>) {
+    return []<class... Members>(std::type_identity<std::tuple<Members&...>>) {
+      return (keeps_type<Members> && ...);
+    }(std::type_identity<decltype(tensors::fields_of(std::declval<Struct&>()))>());
+  } else {
+    return true;
+  }
+}
+
+}  // namespace detail
+
+/// Whether a struct that named its fields can hold their batches too. A number cannot: its batch is a tensor.
+template <class Struct>
+constexpr bool keeps_members = detail::keeps_all_members<Struct>();
+
 /// A struct that named its fields: each becomes a batch of the same type.
 template <class Struct>
   requires tensors::HasTensorFields<Struct>
 struct Collation<Struct> {
   using Result = Struct;
   static Result collate(std::vector<Struct> samples) {
+    static_assert(keeps_members<Struct>,
+                  "a member that tensor_fields names cannot hold its batch, which is of another type: make it a "
+                  "torch::Tensor, or give the loader a collate function with a struct for the batch");
     Result result = samples.front();
-    auto fields = tensors::fields_of(result);
-    [&]<size_t... I>(std::index_sequence<I...>) {
-      ((std::get<I>(fields) =
-            collate_part(samples, [](auto& sample) -> auto& { return std::get<I>(tensors::fields_of(sample)); })),
-       ...);
-    }(std::make_index_sequence<std::tuple_size_v<decltype(fields)>>());
+    if constexpr (keeps_members<Struct>) {
+      auto fields = tensors::fields_of(result);
+      [&]<size_t... I>(std::index_sequence<I...>) {
+        ((std::get<I>(fields) =
+              collate_part(samples, [](auto& sample) -> auto& { return std::get<I>(tensors::fields_of(sample)); })),
+         ...);
+      }(std::make_index_sequence<std::tuple_size_v<decltype(fields)>>());
+    }
     return result;
   }
 };

@@ -13,23 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "accelerate/data/batch_rows.h"
 #include "accelerate/data/subset.h"
 #include "accelerate/tensors/nest.h"
 
 namespace accelerate::data {
 
 namespace detail {
-
-template <class Nest>
-constexpr bool is_all_tensors = std::same_as<Nest, at::Tensor> || std::same_as<Nest, tensors::Batch>;
-template <class... Parts>
-constexpr bool is_all_tensors<std::tuple<Parts...>> = (is_all_tensors<std::remove_cvref_t<Parts>> && ...);
-template <class First, class Second>
-constexpr bool is_all_tensors<std::pair<First, Second>> = is_all_tensors<First> && is_all_tensors<Second>;
-template <class Part, size_t size>
-constexpr bool is_all_tensors<std::array<Part, size>> = is_all_tensors<Part>;
-template <tensors::HasFields Fields>
-constexpr bool is_all_tensors<Fields> = is_all_tensors<decltype(tensors::fields_of(std::declval<Fields&>()))>;
 
 /// Joins what data sets gave for consecutive indices: vectors of samples, or finished batches along their rows.
 template <class Sample>
@@ -43,7 +33,7 @@ std::vector<Sample> joined(std::vector<std::vector<Sample>> parts) {
 template <class BatchT>
 BatchT joined(const std::vector<BatchT>& parts) {
   static_assert(
-      is_all_tensors<BatchT>,
+      has_rows<BatchT>,
       "ConcatDataset cannot join finished batches that hold more than tensors: let the data sets give samples, "
       "through `get(index)`");
   return tensors::concatenate(parts);

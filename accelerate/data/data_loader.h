@@ -77,6 +77,12 @@ class DataLoader {
                 "there is no default collation for samples of this type: write DataLoader(dataset, collate, {...}) "
                 "with a function that makes a batch of a std::vector of samples, or write beside their struct: "
                 "auto tensor_fields(Sample& s) { return std::tie(s.first_tensor, s.second_tensor); }");
+  static_assert(
+      !detail::has_other_members<BatchT>,
+      "the batches of this sample are structs of its own type, and one of the members that its tensor_fields "
+      "names cannot hold its batch: a batch of numbers is a tensor. Make the member a torch::Tensor, or write "
+      "DataLoader(dataset, collate, {...}) with a function that makes a struct for the batch of a "
+      "std::vector of samples");
   static_assert(!detail::is_not_a_collate<BatchT>,
                 "the second argument of DataLoader is neither options in braces nor a function that can be called with "
                 "what this data set gives: let it take a std::vector of samples, by value or const reference");

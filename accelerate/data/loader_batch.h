@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "accelerate/data/batch_rows.h"
 #include "accelerate/data/collate.h"
 #include "accelerate/data/shared_dataset.h"
 
@@ -26,6 +27,8 @@ template <class Given>
 struct NotADataset {};
 template <class Sample>
 struct NoDefaultBatch {};
+template <class Sample>
+struct NoBatchOfMembers {};
 template <class Collate, class CollateInput>
 struct NotACollateFunction {};
 
@@ -39,6 +42,10 @@ template <class BatchT>
 constexpr bool has_no_default = false;
 template <class Sample>
 constexpr bool has_no_default<NoDefaultBatch<Sample>> = true;
+template <class BatchT>
+constexpr bool has_other_members = false;
+template <class Sample>
+constexpr bool has_other_members<NoBatchOfMembers<Sample>> = true;
 template <class BatchT>
 constexpr bool is_not_a_collate = false;
 template <class Collate, class CollateInput>
@@ -67,6 +74,17 @@ template <Collatable Sample>
 struct uncollated<std::vector<Sample>> {
   using type = default_batch_t<Sample>;
 };
+template <Collatable Sample>
+  requires(!keeps_members<Sample>)
+struct uncollated<std::vector<Sample>> {
+  using type = NoBatchOfMembers<Sample>;
+};
+
+/// A collate function over samples for a data set that gives finished batches, such as TensorDataset.
+template <class Collate, class CollateInput>
+concept TakesRows =
+    has_rows<CollateInput> && !std::invocable<Collate&, CollateInput> && !std::invocable<Collate&, CollateInput&> &&
+    (std::invocable<Collate&, std::vector<CollateInput>> || std::invocable<Collate&, std::vector<CollateInput>&>);
 
 /// With a collate function: what that gives. It may take the samples by value or by any reference.
 template <class Collate, class CollateInput>
@@ -87,6 +105,21 @@ template <class Collate, class CollateInput>
 struct collated<Collate, CollateInput> {
   using type = std::remove_cvref_t<std::invoke_result_t<Collate&, CollateInput&>>;
 };
+template <class Collate, class CollateInput>
+  requires TakesRows<Collate, CollateInput>
+struct collated<Collate, CollateInput> : collated<Collate, std::vector<CollateInput>> {};
+
+/// Calls a collate function with what it takes.
+template <class Collate, class CollateInput>
+decltype(auto) call_collate(Collate& collate, CollateInput&& input) {
+  if constexpr (TakesRows<Collate, CollateInput>) {
+    return call_collate(collate, rows_of(input));
+  } else if constexpr (std::invocable<Collate&, CollateInput>) {
+    return std::invoke(collate, std::move(input));
+  } else {
+    return std::invoke(collate, input);
+  }
+}
 
 }  // namespace detail
 
@@ -104,8 +137,8 @@ using collated_batch_t = typename detail::collated<std::decay_t<Collate>, loader
 
 /// Whether a loader of such batches is one that cannot be made.
 template <class BatchT>
-constexpr bool is_no_batch =
-    detail::is_not_a_dataset<BatchT> || detail::has_no_default<BatchT> || detail::is_not_a_collate<BatchT>;
+constexpr bool is_no_batch = detail::is_not_a_dataset<BatchT> || detail::has_no_default<BatchT> ||
+                             detail::has_other_members<BatchT> || detail::is_not_a_collate<BatchT>;
 
 namespace detail {
 
@@ -155,13 +188,7 @@ class CollateFunction {
         if constexpr (detail::may_be_null<Callable>) {
           if (!*shared) return;
         }
-        function_ = [shared](CollateInput input) -> BatchT {
-          if constexpr (std::invocable<Callable&, CollateInput>) {
-            return std::invoke(*shared, std::move(input));
-          } else {
-            return std::invoke(*shared, input);
-          }
-        };
+        function_ = [shared](CollateInput input) -> BatchT { return detail::call_collate(*shared, std::move(input)); };
       }
     }
   }

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 #include <torch/data.h>
 
+#include <algorithm>
 #include <memory>
 #include <ranges>
 
+#include "accelerate/data/subset.h"
 #include "accelerate/tensors/hidden_tensors.h"
 #include "tests/data/loader_checks.h"
 
@@ -110,6 +112,42 @@ struct NumberChunks : torch::data::datasets::ChunkDataReader<int64_t> {
 const Batches kPictureBatches = {{0, 1}, {2, 3}, {4}};
 
 }  // namespace
+
+TEST_CASE("a collate function over samples works for tensors, whose batches need none") {
+  auto x = torch::arange(6).reshape({3, 2});
+  auto y = torch::arange(3);
+  auto sums = [](const std::vector<std::tuple<torch::Tensor, torch::Tensor>>& samples) {
+    std::vector<int64_t> numbers;
+    for (const auto& [row, label] : samples) {
+      CHECK((row.dim() == 1 && label.dim() == 0));
+      numbers.push_back((row.sum() + 100 * label).item<int64_t>());
+    }
+    return torch::tensor(numbers);
+  };
+  const Batches expected = {{1, 105}, {209}};
+  CHECK(walk(DataLoader(TensorDataset(x, y), sums, {.batch_size = 2})) == expected);
+  CHECK(walk(DataLoader(Subset(TensorDataset(x, y), {0, 1, 2}), sums, {.batch_size = 2})) == expected);
+
+  auto last_first = [](std::vector<torch::Tensor>& rows) {
+    std::reverse(rows.begin(), rows.end());
+    return torch::stack(rows);
+  };
+  CHECK(walk(DataLoader(y, {.batch_size = 2, .collate = last_first})) == Batches{{1, 0}, {2}});
+
+  // One that takes the batch gets the batch.
+  CHECK(walk(DataLoader(TensorDataset(x, y),
+                        [](std::tuple<torch::Tensor, torch::Tensor> batch) { return std::get<1>(batch); },
+                        {.batch_size = 2})) == Batches{{0, 1}, {2}});
+
+  // A batch by name, and a data set of libtorch's that stacks by itself.
+  DataLoader named(
+      TensorDataset(Batch{{"x", x}, {"y", y}}),
+      [](const std::vector<Batch>& samples) {
+        return torch::tensor({samples.front().at("y").item<int64_t>(), static_cast<int64_t>(samples.size())});
+      },
+      {.batch_size = 2});
+  CHECK(walk(named) == Batches{{0, 2}, {2, 1}});
+}
 
 TEST_CASE("own samples become own batches through a collate function, in every form that names the batch") {
   CHECK(labels_of(DataLoader(Pictures(), stack_pictures, {.batch_size = 2})) == kPictureBatches);
