@@ -1,5 +1,7 @@
 #include "accelerate/launch/build_recipe.h"
 
+#include <wordexp.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -22,6 +24,20 @@ std::vector<std::string> with_prefix(std::vector<std::string> flags, const std::
   return flags;
 }
 
+/// The words in a variable of the environment, as a shell would read them, without running commands.
+std::vector<std::string> words_in_variable(const std::string& name) {
+  wordexp_t expanded{};
+  const auto text = environment_variable(name).value_or("");
+  const int error = wordexp(text.c_str(), &expanded, WRDE_NOCMD);
+  if (error != 0) {
+    if (error == WRDE_NOSPACE) wordfree(&expanded);
+    fail(name, " is '", text, "', which is no list of flags: put what a shell would take for its own in quotes");
+  }
+  std::vector<std::string> words(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
+  wordfree(&expanded);
+  return words;
+}
+
 }  // namespace
 
 BuildRecipe read_build_recipe(const fs::path& prefix) {
@@ -38,6 +54,12 @@ BuildRecipe read_build_recipe(const fs::path& prefix) {
   recipe.headers = json.at("headers").get<std::vector<std::string>>();
   recipe.compile_flags = with_prefix(json.at("compile"), prefix.string());
   recipe.link_flags = with_prefix(json.at("link"), prefix.string());
+  return recipe;
+}
+
+BuildRecipe with_environment_flags(BuildRecipe recipe) {
+  for (auto& word : words_in_variable("CXXFLAGS")) recipe.compile_flags.push_back(std::move(word));
+  for (auto& word : words_in_variable("LDFLAGS")) recipe.link_flags.push_back(std::move(word));
   return recipe;
 }
 

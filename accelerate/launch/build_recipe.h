@@ -21,4 +21,8 @@ struct BuildRecipe {
 /// without the library.
 BuildRecipe read_build_recipe(const std::filesystem::path& prefix);
 
+/// Adds the flags in CXXFLAGS and LDFLAGS behind those of the recipe, so that they override them. Words are divided,
+/// quoted and expanded as in a shell. Throws Error if such a variable is no list of words.
+BuildRecipe with_environment_flags(BuildRecipe recipe);
+
 }  // namespace accelerate::launch

@@ -39,15 +39,16 @@ ContentKey key_of(const BuildRecipe& recipe) {
 /// While it lives, other launches that want to make the same directory wait.
 FileLock turn_to_make(const fs::path& directory) { return FileLock(directory.string() + ".lock"); }
 
-/// Runs the compiler, and tells how long that took.
+/// Runs the compiler, and tells how long that took. What the compiler says stands between, on lines of its own.
 void run_compiler(const std::vector<std::string>& words, const std::string& what) {
   auto begin = std::chrono::steady_clock::now();
-  std::cerr << "accelerate launch: compiling " << what << " ..." << std::flush;
+  std::cerr << "accelerate launch: compiling " << what << std::endl;
   int exit_code = capture(words, /*silent=*/false).exit_code;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  std::cerr << (exit_code == 0 ? " " : "\n") << std::fixed << std::setprecision(1) << took.count() << " s" << std::endl;
   if (exit_code == 127) fail("the compiler ", words.front(), " is not here; install it, or name another one in CXX");
   if (exit_code != 0) fail(what, " does not compile; the compiler has said why");
+  std::cerr << "accelerate launch: compiled in " << std::fixed << std::setprecision(1) << took.count() << " s"
+            << std::endl;
 }
 
 /// Those of the recipe's headers that the source itself includes. To read only these first, precompiled, saves time and

@@ -35,8 +35,9 @@ Outcome outcome_of(const Ending& ending) { return {ending.exit_code, ending.mess
 /// The command of the ranks; a C++ source file is compiled first.
 Command command_of(const LaunchOptions& options) {
   if (is_cpp_source(options.program) && !options.no_python && !options.module) {
-    Command command{compile_program(options.program, read_build_recipe(own_prefix()), program_cache()),
-                    {options.program}};
+    Command command{
+        compile_program(options.program, with_environment_flags(read_build_recipe(own_prefix())), program_cache()),
+        {options.program}};
     command.arguments.insert(command.arguments.end(), options.arguments.begin(), options.arguments.end());
     return command;
   }

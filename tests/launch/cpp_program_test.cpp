@@ -92,6 +92,38 @@ TEST_CASE("a program is compiled again when the library has changed, and its hea
                       [](const auto& entry) { return entry.path().filename().string().starts_with("headers-"); }) == 1);
 }
 
+TEST_CASE("CXXFLAGS and LDFLAGS of the environment belong to the compilation") {
+  tests::TemporaryDirectory directory;
+  auto source = directory.write("train.cpp", "int other();\nint main() { return ANSWER[0] + other(); }\n");
+  directory.write("other.cpp", "int other() { return 1; }\n");
+  auto library = (directory.path() / "other.o").string();
+  REQUIRE(capture({"c++", "-c", (directory.path() / "other.cpp").string(), "-o", library}).exit_code == 0);
+  const BuildRecipe recipe{.version = "1", .compiler = "c++", .compile_flags = {"-O0", "-DANSWER=0"}};
+  auto exit_code = [&](const char* flags) {
+    PatchEnvironment environment{{"CXXFLAGS", flags}, {"LDFLAGS", library}};
+    fs::path program;
+    tests::captured_stderr(
+        [&] { program = compile_program(source, with_environment_flags(recipe), directory.path() / "cache"); });
+    return capture({program.string()}).exit_code;
+  };
+  CHECK(exit_code("-UANSWER '-DANSWER=\"\\2 \"'") == 3);
+  CHECK(exit_code("-UANSWER '-DANSWER=\"\\4 \"'  -O1") == 5);
+  CHECK_THROWS_WITH_AS(exit_code("-DANSWER=(1)"), doctest::Contains("CXXFLAGS is '-DANSWER=(1)'"), Error);
+
+  PatchEnvironment none{{"CXXFLAGS", std::nullopt}, {"LDFLAGS", std::nullopt}};
+  CHECK(with_environment_flags(recipe).compile_flags == recipe.compile_flags);
+  CHECK(with_environment_flags(recipe).link_flags.empty());
+}
+
+TEST_CASE("what the compiler says begins on a line of its own") {
+  tests::TemporaryDirectory directory;
+  auto source = directory.write("train.cpp", "int main() { return }\n");
+  const BuildRecipe recipe{.version = "1", .compiler = "c++", .compile_flags = {"-O0"}};
+  auto said = tests::captured_stderr(
+      [&] { CHECK_THROWS_AS(compile_program(source, recipe, directory.path() / "cache"), Error); });
+  CHECK_MESSAGE(said.starts_with("accelerate launch: compiling " + source + "\n" + source + ": "), said);
+}
+
 TEST_CASE("precompiled headers do not change what compiles") {
   tests::TemporaryDirectory directory;
   BuildRecipe recipe{.version = "1", .compiler = "c++", .headers = {"vector", "map"}, .compile_flags = {"-O0"}};
