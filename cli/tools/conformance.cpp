@@ -176,8 +176,10 @@ int main(int argc, char** argv) {
                       .project_config = {.save_on_each_node = true}});  // a temporary directory is of one machine
   Report report(accelerator);
   auto processes = std::to_string(accelerator.num_processes());
+  auto backend = accelerate::PartialState().backend();
   for (int round = 0; round < rounds; ++round) {
-    report.check("ranks: " + processes + " processes, each with a rank of its own",
+    report.check("ranks: " + processes + " processes, each with a rank of its own" +
+                     (backend.empty() ? "" : ", backend " + backend),
                  [&] { return each_rank_is_itself(accelerator); });
     report.check("collectives: gather, reduce, broadcast, pad, objects",
                  [&] { return collectives_agree(accelerator); });
