@@ -190,6 +190,8 @@ def cmake_projects(blocks):
         elif block.language == "cmake":
             if program is None or not re.search(r"add_executable\(\w+ \w+\.cpp\)", block.code):
                 raise PageError(f"{block.place}: a block for CMake stands below a program and has add_executable(name name.cpp)")
+            if not re.match(r"cmake_minimum_required\(VERSION [\d.]+\)\nproject\(\w+ LANGUAGES CXX\)\n", block.code):
+                raise PageError(f"{block.place}: a block for CMake is a whole file: it begins with cmake_minimum_required and project")
             result.append((block, program))
     return result
 

@@ -49,11 +49,13 @@ class Blocks(unittest.TestCase):
         self.assertEqual(block.directive, "compile only: needs a GPU")
 
     def test_a_block_for_cmake_builds_the_program_above_it(self):
-        lines = "add_executable(train train.cpp)\n"
+        lines = "cmake_minimum_required(VERSION 3.25)\nproject(train LANGUAGES CXX)\nadd_executable(train train.cpp)\n"
         ((block, program),) = pages.cmake_projects(read(fence("cpp", PROGRAM) + fence("cmake", lines)))
         self.assertEqual((block.code, program.code), (lines, PROGRAM))
         with self.assertRaisesRegex(pages.PageError, "below a program"):
             pages.cmake_projects(read(fence("cmake", lines)))
+        with self.assertRaisesRegex(pages.PageError, "whole file"):
+            pages.cmake_projects(read(fence("cpp", PROGRAM) + fence("cmake", "add_executable(train train.cpp)\n")))
 
 
 class Programs(unittest.TestCase):

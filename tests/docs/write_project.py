@@ -2,7 +2,7 @@
 
     FOLDER/CMakeLists.txt     builds everything against an installed accelerate
     FOLDER/pages.cpp          all programs, each in a namespace, and all fragments: torch's headers are read once
-    FOLDER/<page>/            a page that says how to build with CMake: its program and its lines, as they stand there
+    FOLDER/<page>/            a page that says how to build with CMake: a project of its own, the program and the lines as they stand there
     FOLDER/programs.json      what to run: name, page, number of processes
 
 The pages' own line numbers are in pages.cpp, so that the compiler names the page.
@@ -98,7 +98,7 @@ def calls_of(path, page):
 
 def write(root, folder):
     here = pathlib.Path(__file__).parent
-    text, includes, to_run, cmake = "", [], [], PROJECT + PAGES
+    text, includes, to_run = "", [], []
     for path in pages.pages(root):
         blocks = pages.read_blocks(root, path)
         page = str(path.relative_to(root))
@@ -111,7 +111,6 @@ def write(root, folder):
             directory.mkdir()
             (directory / source).write_text(program.code)
             (directory / "CMakeLists.txt").write_text(block.code)
-            cmake += f"add_subdirectory({directory.name})\n"
             programs = [other for other in programs if other.parts[0] is not program]
             to_run.append({"name": name, "page": page, "command": [f"{directory.name}/{name}"],
                            "processes": [1, 2], "directive": program.directive})
@@ -133,7 +132,7 @@ def write(root, folder):
             f"{entries}  std::cerr << name << \": there is no such program\\n\";\n  return 2;\n}}\n")
     lines = "".join(f"{line}\n" for line in dict.fromkeys(includes) if "<" in line)
     (folder / "pages.cpp").write_text(HEADER + lines + text + main)
-    (folder / "CMakeLists.txt").write_text(cmake)
+    (folder / "CMakeLists.txt").write_text(PROJECT + PAGES)
     (folder / "programs.json").write_text(json.dumps(to_run, indent=2))
     shutil.copy(here / "given.h", folder)
 

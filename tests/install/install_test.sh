@@ -79,6 +79,14 @@ END
     ;;
   find_package)
     moved=$(cat "$area/moved_to")
+    # The least that CMake accepts, with its policies of long ago: libtorch is linked all the same.
+    mkdir "$work/bare"
+    printf '%s\n' 'find_package(accelerate CONFIG REQUIRED)' 'add_executable(bare bare.cpp)' \
+      'target_link_libraries(bare PRIVATE accelerate::accelerate)' >"$work/bare/CMakeLists.txt"
+    printf '%s\n' '#include <c10/core/Device.h>' 'int main() { return c10::Device("cpu").is_cpu() ? 0 : 1; }' >"$work/bare/bare.cpp"
+    cmake -Wno-dev -S "$work/bare" -B "$work/bare/build" -G Ninja -DCMAKE_PREFIX_PATH="$moved"
+    cmake --build "$work/bare/build"
+    "$work/bare/build/bare"
     build_consumer -DCMAKE_PREFIX_PATH="$moved"
     outside_of_clone "$work/build/train"
     runs "$work/build/train"
@@ -108,6 +116,12 @@ END
     launcher=$(command -v ccache || true)
     cmake -S "$project" -B "$project/build" -G Ninja -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"
     cmake --build "$project/build"
+    for page in "$project"/*/CMakeLists.txt; do  # each a project of its own, exactly as it is printed
+      page=$(dirname "$page")
+      cmake -S "$page" -B "$project/build/$(basename "$page")" -G Ninja -DCMAKE_PREFIX_PATH="$moved" \
+        -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher"
+      cmake --build "$project/build/$(basename "$page")"
+    done
     python3 "$clone/tests/docs/run_programs.py" "$project" "$project/build" "$moved/bin/accelerate" "$clone/.assets"
     rm -rf "$project"
     ;;
