@@ -348,7 +348,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
     objective.backward({}, options.retain_graph ? std::optional<bool>(true) : std::nullopt, options.create_graph);
   };
   if (armed.empty()) return differentiate();
-  group().connection()->explain("the reduction of gradients in backward", gradient_bytes, differentiate);
+  group().connection()->run_recorded("the reduction of gradients in backward", gradient_bytes, differentiate);
   for (auto* replicas : armed) replicas->after_backward();
 }
 

@@ -17,7 +17,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/pipe.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 #include "accelerate/base/write_all.h"
 
 namespace accelerate {
@@ -94,7 +94,7 @@ void RankOutput::start() {
   if (streams_.empty()) return;
   wake_ = Descriptor(eventfd(0, EFD_CLOEXEC));
   if (!wake_) fail(kProblem, ": eventfd: ", std::strerror(errno));
-  thread_ = quiet_thread([this] { carry(); });  // there SIGPIPE becomes an error of write
+  thread_ = thread_without_signals([this] { carry(); });  // there SIGPIPE becomes an error of write
 }
 
 void RankOutput::finish() {

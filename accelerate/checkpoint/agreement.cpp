@@ -19,7 +19,7 @@ std::string words_of_exception() {
 
 }  // namespace
 
-std::vector<std::string> together(const Exchange& exchange, const std::function<std::string()>& work) {
+std::vector<std::string> collectively(const Exchange& exchange, const std::function<std::string()>& work) {
   constexpr char kDone = '+', kFailed = '-';  // how a text begins
   std::string mine;
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Work that succeeds on all ranks or fails on all, with the same error, so that none waits for one that has given up.
+// Work that succeeds on all ranks or fails on all with the same error, so that no rank waits for one that has failed.
 
 #include <functional>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace accelerate::checkpoint {
 
-/// How ranks hear of each other: takes this rank's text and gives everyone's, in rank order. Every rank calls it.
+/// An all-gather of texts: takes this rank's and returns those of all ranks, in rank order. All ranks call it.
 using Exchange = std::function<std::vector<std::string>(const std::string&)>;
 
-/// Runs `work` on every rank and gives what it returned on each. Where it throws on one, all ranks throw Error with
-/// what each failed rank said. Every rank calls it.
-std::vector<std::string> together(const Exchange& exchange, const std::function<std::string()>& work);
+/// Runs `work` on all ranks and returns the result of each. If it throws on one, all ranks throw Error with the message
+/// of each failed rank. All ranks call it.
+std::vector<std::string> collectively(const Exchange& exchange, const std::function<std::string()>& work);
 
 }  // namespace accelerate::checkpoint

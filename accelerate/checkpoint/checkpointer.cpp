@@ -105,7 +105,7 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
 std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const fs::path& stage,
                                                    const SaveStateOptions& options) {
   std::vector<train::StateDict> weights;
-  together(exchange_, [&]() -> std::string {
+  collectively(exchange_, [&]() -> std::string {
     for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
     auto models = state.models;  // for the hooks: gradients that wait are those of all models
     save_hooks.call(models, weights, stage);
@@ -114,7 +114,7 @@ std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const f
   // Not before all ranks are through with their hooks: one that gave up there would not come to the gathering.
   std::vector<CheckpointFile> files;
   copies_.begin();
-  together(exchange_, [&]() -> std::string {
+  collectively(exchange_, [&]() -> std::string {
     auto gathered = gathered_states(state.optimizers, /*keep=*/place_.leads());
     files = save_files(state, weights, std::move(gathered), python_,
                        {.rank = place_.rank,
@@ -142,7 +142,7 @@ void Checkpointer::prune(const Destination& destination) const {
 /// What `work` returns on the ranks that lead.
 std::vector<int64_t> Checkpointer::from_leaders(const std::function<int64_t()>& work) const {
   std::vector<int64_t> numbers;
-  for (const auto& text : together(exchange_, [&] { return place_.leads() ? std::to_string(work()) : ""; })) {
+  for (const auto& text : collectively(exchange_, [&] { return place_.leads() ? std::to_string(work()) : ""; })) {
     if (!text.empty()) numbers.push_back(std::stoll(text));
   }
   return numbers;
@@ -179,11 +179,11 @@ int64_t Checkpointer::next_number(const fs::path& directory) const {
 
 void Checkpointer::load(TrainingState state, const fs::path& directory) {
   wait();
-  const auto found =
-      together(exchange_, [&] { return place_.leads() ? description_of(durable::verify(directory)) : std::string(); });
+  const auto found = collectively(
+      exchange_, [&] { return place_.leads() ? description_of(durable::verify(directory)) : std::string(); });
   check_is_of_one_save(found, directory);
   CheckedFiles checked;
-  together(exchange_, [&]() -> std::string {
+  collectively(exchange_, [&]() -> std::string {
     auto models = state.models;
     load_hooks.call(models, directory);
     checked = check_files(directory, state, models,
@@ -194,7 +194,7 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
     return {};
   });
   // When all ranks have opened their files: what is opened stays what it is.
-  together(exchange_, [&]() -> std::string {
+  collectively(exchange_, [&]() -> std::string {
     if (place_.leads()) check_is_still(found[group_.rank()], directory);
     return {};
   });
@@ -202,7 +202,7 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
   // One by one: a change may talk to the other ranks, which have to hear of one that failed before.
   for (const auto* changes : {&checked.loads_of_user, &checked.changes}) {
     for (const auto& change : *changes) {
-      together(exchange_, [&]() -> std::string {
+      collectively(exchange_, [&]() -> std::string {
         change();
         return {};
       });

@@ -33,7 +33,7 @@ std::vector<std::string> parts_of(const std::string& introduction) {
 
 StagedSave::StagedSave(const Place& place, const std::function<durable::Stage()>& make_stage, const Exchange& exchange)
     : place_(place) {
-  const auto all = together(exchange, [&] {
+  const auto all = collectively(exchange, [&] {
     if (!place_.leads()) return introduction(place_.leader, {}, {});
     stage_.emplace(make_stage());
     return introduction(place_.leader, stage_->path(), stage_->target());
@@ -47,7 +47,7 @@ StagedSave::StagedSave(const Place& place, const std::function<durable::Stage()>
 
 void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
                         const Exchange& exchange) {
-  const auto all = together(exchange, [&] {
+  const auto all = collectively(exchange, [&] {
     std::vector<durable::SealedFile> written;
     for (const auto& file : files) {
       auto& output = written.emplace_back(path_, file.name);
@@ -57,7 +57,7 @@ void StagedSave::finish(const std::vector<CheckpointFile>& files, const std::map
     for (const auto& file : written) records.push_back(file.seal());
     return durable::encode_records(records);
   });
-  together(exchange, [&]() -> std::string {
+  collectively(exchange, [&]() -> std::string {
     if (!place_.leads()) return {};
     std::vector<durable::FileRecord> records;
     for (size_t rank = 0; rank < all.size(); ++rank) {

@@ -6,7 +6,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
-#include "accelerate/base/shared_work.h"
+#include "accelerate/base/parallel_for.h"
 
 namespace accelerate::checkpoint {
 
@@ -51,7 +51,7 @@ void TensorCopies::finish() {
       copy.copy_(tensor);
     }
   }
-  share_out_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
+  parallel_for_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
     std::memcpy(plain[index].to + begin, plain[index].from + begin, end - begin);
   });
   waiting_.clear();

@@ -46,7 +46,7 @@ MemoryReach memory_reach(const Group& group) {
   auto* memory = SharedMemoryBackend::of(*group.connection());
   if (!memory) return {};
   if (!memory->memory_reach()) {
-    group.connection()->explain("the attempt to reach each other's memory", 0, [&] { memory->try_memory(); });
+    group.connection()->run_recorded("the attempt to reach each other's memory", 0, [&] { memory->try_memory(); });
   }
   return *memory->memory_reach();
 }
@@ -67,7 +67,7 @@ CommonTensors common_zeros(const Group& group, const std::vector<at::Tensor>& li
   auto& connection = *group.connection();
   auto* memory = SharedMemoryBackend::of(connection);
   std::shared_ptr<shm::Segment> segment;
-  connection.explain(what, static_cast<int64_t>(arrangement.bytes), [&] {
+  connection.run_recorded(what, static_cast<int64_t>(arrangement.bytes), [&] {
     if (memory) segment = memory->make_common(arrangement.bytes, ranges_of(own, like, arrangement));
   });
   if (!segment) fail(what, ": the ranks cannot open each other's memory");

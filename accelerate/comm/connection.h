@@ -74,12 +74,12 @@ class Group::Connection {
   /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s,
   /// and where other ranks did something else, it says what each did; what `work` throws for other reasons passes
   /// unchanged.
-  void explain(const std::string& operation, int64_t bytes, const std::function<void()>& work, bool by_all = true);
+  void run_recorded(const std::string& operation, int64_t bytes, const std::function<void()>& work, bool by_all = true);
 
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();
   std::string describe_self() const;
-  c10::intrusive_ptr<SharedMemoryBackend> connect_neighbours(const shared_memory::NoticeBoard& board,
+  c10::intrusive_ptr<SharedMemoryBackend> connect_neighbours(const shared_memory::KeyValueStore& store,
                                                              const shared_memory::Machines& machines) const;
   [[noreturn]] void fail_without(int64_t number, const std::exception& error);
 

@@ -81,7 +81,7 @@ void exchange_shares(const Group& group, const std::vector<at::Tensor>& tensors,
   at::NoGradGuard no_grad;
   auto& connection = *group.connection();
   auto* memory = SharedMemoryBackend::of(connection);
-  connection.explain(what, 0, [&] {
+  connection.run_recorded(what, 0, [&] {
     if (memory && all_on_cpu(tensors)) {
       return memory->exchange_shares(bytes_of_all(tensors), num_rounds,
                                      [&](size_t round) { return in_bytes(make(round), tensors); });

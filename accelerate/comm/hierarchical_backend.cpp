@@ -6,7 +6,7 @@
 #include <ATen/Functions.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 #include "accelerate/comm/tensor_arrays.h"
 
 namespace accelerate::comm {
@@ -62,7 +62,7 @@ HierarchicalBackend::HierarchicalBackend(shm::Machines machines, Levels levels, 
       machines_(std::move(machines)),
       levels_(std::move(levels)),
       flat_(std::move(flat)),
-      thread_(quiet_thread([this] { work(); })) {
+      thread_(thread_without_signals([this] { work(); })) {
   init();
 }
 
@@ -153,7 +153,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce_coalesced(Tensors& t
 HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   auto root = shm::place_of(machines_, static_cast<int>(options.rootRank));
   return enqueue(c10d::OpType::BROADCAST, tensors, [this, tensor = only(tensors), root, options] {
-    InOrder whole(tensor);
+    ContiguousTensor whole(tensor);
     Tensors bytes{bytes_of(whole.tensor())};
     auto level = options;
     if (shm::place_of(machines_, rank_).number == root.number) {
@@ -162,7 +162,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, co
     }
     level.rootRank = root.number;
     levels_.inside->broadcast(bytes, level);
-    whole.put_back();
+    whole.copy_back();
   });
 }
 
@@ -181,7 +181,7 @@ at::Tensor HierarchicalBackend::gather_everywhere(const at::Tensor& input, const
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs, Tensors& inputs,
                                                             const c10d::AllgatherOptions& options) {
-  OnePerRank(only(outputs), size_, InOrder(only(inputs)));  // throws when they do not fit
+  PerRankTensors(only(outputs), size_, ContiguousTensor(only(inputs)));  // throws when they do not fit
   return enqueue(c10d::OpType::ALLGATHER, outputs[0], [this, parts = outputs[0], input = inputs[0], options] {
     auto all = gather_everywhere(input, options);
     for (int rank = 0; rank < size_; ++rank) {
@@ -193,16 +193,16 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                                   const c10d::AllgatherOptions& options) {
-  (void)InOrder(output).parts(size_, InOrder(input));  // throws when they do not fit
+  (void)ContiguousTensor(output).parts(size_, ContiguousTensor(input));  // throws when they do not fit
   return enqueue(c10d::OpType::_ALLGATHER_BASE, {output}, [this, output, input, options] {
     auto all = gather_everywhere(input, options);
-    InOrder whole(output);
+    ContiguousTensor whole(output);
     auto rows = whole.tensor().view({size_, input.numel()});
     for (int rank = 0; rank < size_; ++rank) {
       auto place = shm::place_of(machines_, rank);
       rows[rank].copy_(all[place.number][place.machine]);
     }
-    whole.put_back();
+    whole.copy_back();
   });
 }
 

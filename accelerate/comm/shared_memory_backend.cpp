@@ -20,7 +20,7 @@ namespace shm = shared_memory;
 namespace {
 
 /// How long ranks that have met at the store may take to hand each other their memory.
-constexpr auto kMeetingTimeout = std::chrono::seconds(60);
+constexpr auto kExchangeTimeout = std::chrono::seconds(60);
 
 /// On as many threads as libtorch uses: one alone copies less than a machine's memory takes.
 void run_rounds(size_t num_rounds, const std::function<void(size_t round)>& run) {
@@ -59,17 +59,17 @@ void SharedMemoryBackend::collective(std::chrono::milliseconds timeout, Run run)
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  InOrder tensor(only(tensors));
+  ContiguousTensor tensor(only(tensors));
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::broadcast(channel, tensor.array(), static_cast<int>(options.rootRank));
   });
-  tensor.put_back();
+  tensor.copy_back();
   return done(tensors);
 }
 
 void SharedMemoryBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
   if (tensor.is_sparse()) return add_up_sparse(tensor, options);
-  InOrder real(as_real(tensor, options.reduceOp));
+  ContiguousTensor real(as_real(tensor, options.reduceOp));
   auto array = real.array();
   collective(options.timeout, [&](shm::Channel& channel) {
     auto watches = watches_of(array);
@@ -78,7 +78,7 @@ void SharedMemoryBackend::reduce_everywhere(at::Tensor& tensor, const c10d::Allr
                                    group_->heap()->offset_of(array.data, array.bytes()), with_squares);
     for (const auto* watch : watches) watch->on_reduced(squares);
   });
-  real.put_back();
+  real.copy_back();
 }
 
 bool SharedMemoryBackend::holds(const at::Tensor& tensor) const {
@@ -125,7 +125,7 @@ std::byte* SharedMemoryBackend::scratch(size_t bytes) {
 
 void SharedMemoryBackend::allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
                                     const std::function<void(at::Tensor& share)>& between) {
-  InOrder real(as_real(tensor, options.reduceOp));
+  ContiguousTensor real(as_real(tensor, options.reduceOp));
   auto array = real.array();
   collective(options.timeout, [&](shm::Channel& channel) {
     auto* own = array.data;
@@ -141,34 +141,34 @@ void SharedMemoryBackend::allreduce(at::Tensor& tensor, const c10d::AllreduceOpt
                     });
     if (!in_heap && array.count > 0) std::memcpy(own, array.data, array.bytes());
   });
-  real.put_back();
+  real.copy_back();
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
-  InOrder real(as_real(only(tensors), options.reduceOp));
+  ContiguousTensor real(as_real(only(tensors), options.reduceOp));
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::reduce(channel, real.array(), reduction_of(options.reduceOp), static_cast<int>(options.rootRank));
   });
-  real.put_back();
+  real.copy_back();
   return done(tensors);
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::allgather(TensorLists& outputs, Tensors& inputs,
                                                             const c10d::AllgatherOptions& options) {
-  InOrder input(only(inputs));
-  OnePerRank parts(only(outputs), size_, input);
+  ContiguousTensor input(only(inputs));
+  PerRankTensors parts(only(outputs), size_, input);
   collective(options.timeout, [&](shm::Channel& channel) { shm::all_gather(channel, input.array(), parts.arrays()); });
-  parts.put_back();
+  parts.copy_back();
   return done(outputs[0]);
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                                   const c10d::AllgatherOptions& options) {
-  InOrder given(input);
-  InOrder taken(output);
+  ContiguousTensor given(input);
+  ContiguousTensor taken(output);
   auto parts = taken.parts(size_, given);
   collective(options.timeout, [&](shm::Channel& channel) { shm::all_gather(channel, given.array(), parts); });
-  taken.put_back();
+  taken.copy_back();
   return done({output});
 }
 
@@ -193,53 +193,53 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::allgather_into_tensor_coalesce
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::gather(TensorLists& outputs, Tensors& inputs,
                                                          const c10d::GatherOptions& options) {
-  InOrder input(only(inputs));
+  ContiguousTensor input(only(inputs));
   auto root = static_cast<int>(options.rootRank);
-  std::optional<OnePerRank> parts;
+  std::optional<PerRankTensors> parts;
   if (rank_ == root) parts.emplace(only(outputs), size_, input);
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::gather(channel, input.array(), parts ? parts->arrays() : shm::Arrays{}, root);
   });
   if (!parts) return done({});
-  parts->put_back();
+  parts->copy_back();
   return done(outputs[0]);
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::scatter(Tensors& outputs, TensorLists& inputs,
                                                           const c10d::ScatterOptions& options) {
-  InOrder output(only(outputs));
+  ContiguousTensor output(only(outputs));
   auto root = static_cast<int>(options.rootRank);
-  std::optional<OnePerRank> parts;
+  std::optional<PerRankTensors> parts;
   if (rank_ == root) parts.emplace(only(inputs), size_, output);
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::scatter(channel, parts ? parts->arrays() : shm::Arrays{}, output.array(), root);
   });
-  output.put_back();
+  output.copy_back();
   return done(outputs);
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::reduce_scatter(Tensors& outputs, TensorLists& inputs,
                                                                  const c10d::ReduceScatterOptions& options) {
-  InOrder output(as_real(only(outputs), options.reduceOp));
+  ContiguousTensor output(as_real(only(outputs), options.reduceOp));
   Tensors real;
   for (auto& input : only(inputs)) real.push_back(as_real(input, options.reduceOp));
-  OnePerRank parts(real, size_, output);
+  PerRankTensors parts(real, size_, output);
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::reduce_scatter(channel, parts.arrays(), output.array(), reduction_of(options.reduceOp));
   });
-  output.put_back();
+  output.copy_back();
   return done(outputs);
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                                                        const c10d::ReduceScatterOptions& options) {
-  InOrder taken(as_real(output, options.reduceOp));
-  InOrder given(as_real(input, options.reduceOp));
+  ContiguousTensor taken(as_real(output, options.reduceOp));
+  ContiguousTensor given(as_real(input, options.reduceOp));
   auto parts = given.parts(size_, taken);
   collective(options.timeout, [&](shm::Channel& channel) {
     shm::reduce_scatter(channel, parts, taken.array(), reduction_of(options.reduceOp));
   });
-  taken.put_back();
+  taken.copy_back();
   return done({output});
 }
 
@@ -253,19 +253,19 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall_base(at::Tensor& outp
                                                                 std::vector<int64_t>& output_splits,
                                                                 std::vector<int64_t>& input_splits,
                                                                 const c10d::AllToAllOptions& options) {
-  InOrder given(input);
-  InOrder taken(output);
+  ContiguousTensor given(input);
+  ContiguousTensor taken(output);
   auto inputs = given.rows(size_, input_splits);
   auto outputs = taken.rows(size_, output_splits);
   collective(options.timeout, [&](shm::Channel& channel) { shm::all_to_all(channel, inputs, outputs); });
-  taken.put_back();
+  taken.copy_back();
   return done({output});
 }
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Tensors& inputs,
                                                            const c10d::AllToAllOptions& options) {
-  std::vector<InOrder> given;
-  std::vector<InOrder> taken;
+  std::vector<ContiguousTensor> given;
+  std::vector<ContiguousTensor> taken;
   std::vector<shm::Array> from;
   std::vector<shm::Array> to;
   if (static_cast<int>(inputs.size()) != size_ || static_cast<int>(outputs.size()) != size_) {
@@ -276,7 +276,7 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
     to.push_back(taken.emplace_back(outputs[rank]).array());
   }
   collective(options.timeout, [&](shm::Channel& channel) { shm::all_to_all(channel, from, to); });
-  for (const auto& tensor : taken) tensor.put_back();
+  for (const auto& tensor : taken) tensor.copy_back();
   return done(outputs);
 }
 
@@ -332,22 +332,23 @@ at::Tensor SharedMemoryBackend::allocateTensor(long size, at::TensorOptions opti
   return at::from_blob(heap->at(offset), {size}, [heap, offset](void*) { heap->free(offset); }, options);
 }
 
-shm::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store) {
-  auto notes = c10::make_intrusive<c10d::PrefixStore>("shm", store);
-  return {.post = [notes](const std::string& key, const std::string& text) { notes->set(key, bytes_of(text)); },
-          .has = [notes](const std::string& key) { return notes->check({key}); },
-          .read = [notes](const std::string& key) { return text_of(*notes, key); }};
+shm::KeyValueStore key_value_store(const c10::intrusive_ptr<c10d::Store>& store) {
+  auto keys = c10::make_intrusive<c10d::PrefixStore>("shm", store);
+  return {.set = [keys](const std::string& key, const std::string& text) { keys->set(key, bytes_of(text)); },
+          .has = [keys](const std::string& key) { return keys->check({key}); },
+          .get = [keys](const std::string& key) { return text_of(*keys, key); }};
 }
 
-c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::NoticeBoard& board,
+c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::KeyValueStore& store,
                                                                const shm::Machines& machines, int rank,
                                                                const NeighbourOptions& options) {
   auto num_neighbours = static_cast<int>(machines[shm::place_of(machines, rank).machine].size());
-  auto meeting = shm::meet(board, machines, rank, shm::LocalGroup::meeting_options(num_neighbours, kMeetingTimeout));
+  auto segments = shm::exchange_segments(store, machines, rank,
+                                         shm::LocalGroup::exchange_options(num_neighbours, kExchangeTimeout));
   if (!options.names.empty()) {
-    for (int& each : meeting.ranks) each = options.names[each];
+    for (int& each : segments.ranks) each = options.names[each];
   }
-  auto group = std::make_unique<shm::LocalGroup>(std::move(meeting), options.timeout, options.core_sharers);
+  auto group = std::make_unique<shm::LocalGroup>(std::move(segments), options.timeout, options.core_sharers);
   return c10::make_intrusive<SharedMemoryBackend>(std::move(group), options.timeout);
 }
 

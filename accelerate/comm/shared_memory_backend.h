@@ -147,7 +147,7 @@ class SharedMemoryBackend : public c10d::Backend {
 };
 
 /// The notes of ranks that share `store`.
-shared_memory::NoticeBoard notice_board(const c10::intrusive_ptr<c10d::Store>& store);
+shared_memory::KeyValueStore key_value_store(const c10::intrusive_ptr<c10d::Store>& store);
 
 struct NeighbourOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(30);
@@ -157,7 +157,7 @@ struct NeighbourOptions {
 
 /// Connects the ranks of each machine. Collective for all ranks of the job; the outcome is the same on every rank.
 /// Throws Error when those of some machine cannot share its memory.
-c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::NoticeBoard& board,
+c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::KeyValueStore& store,
                                                                const shared_memory::Machines& machines, int rank,
                                                                const NeighbourOptions& options);
 

@@ -40,7 +40,7 @@ class SharedMemoryBackend::Receive : public c10d::Work {
 
   int from;
   const int tag;
-  const InOrder into;
+  const ContiguousTensor into;
   bool finished = false;
 
  private:
@@ -48,7 +48,7 @@ class SharedMemoryBackend::Receive : public c10d::Work {
 };
 
 SharedMemoryBackend::WorkPtr SharedMemoryBackend::send(Tensors& tensors, int to, int tag) {
-  InOrder message(only(tensors));
+  ContiguousTensor message(only(tensors));
   if (to < 0 || to >= size_ || to == rank_) fail("send: rank ", rank_, " of ", size_, " cannot send to rank ", to);
   std::lock_guard lock(send_mutex_);
   group_->mailbox().send(message.data(), message.bytes(), to, tag, timeout_);
@@ -92,7 +92,7 @@ bool SharedMemoryBackend::finish_receive(Receive& wanted, std::optional<std::chr
     auto from = group_->mailbox().receive(receive.into.data(), receive.into.bytes(), receive.from, receive.tag, left());
     if (!from) return false;
     receive.from = *from;
-    receive.into.put_back();
+    receive.into.copy_back();
     receive.finished = true;
     receives_.erase(next);
   }

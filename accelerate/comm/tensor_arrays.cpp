@@ -99,19 +99,19 @@ void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation) 
   shm::require_reduction(type_of(as_real(tensor, operation)), reduction_of(operation));
 }
 
-InOrder::InOrder(const at::Tensor& tensor)
+ContiguousTensor::ContiguousTensor(const at::Tensor& tensor)
     : original_(require_dense(tensor)), tensor_(tensor.resolve_conj().resolve_neg().contiguous()) {}
 
-shm::Array InOrder::array() const {
+shm::Array ContiguousTensor::array() const {
   auto type = type_of(tensor_);
   return {data(), bytes() / shm::bytes_of(type), type};
 }
 
-void InOrder::put_back() const {
+void ContiguousTensor::copy_back() const {
   if (!tensor_.is_same(original_)) original_.copy_(tensor_);
 }
 
-shm::Arrays InOrder::parts(int size, const InOrder& part) const {
+shm::Arrays ContiguousTensor::parts(int size, const ContiguousTensor& part) const {
   if (bytes() != size * part.bytes() || tensor_.scalar_type() != part.tensor_.scalar_type()) {
     fail("a tensor of ", tensor_.scalar_type(), " ", tensor_.sizes(), " does not consist of ", size, " of ",
          part.tensor_.scalar_type(), " ", part.tensor_.sizes());
@@ -121,7 +121,7 @@ shm::Arrays InOrder::parts(int size, const InOrder& part) const {
   return parts;
 }
 
-std::vector<shm::Array> InOrder::rows(int size, const std::vector<int64_t>& splits) const {
+std::vector<shm::Array> ContiguousTensor::rows(int size, const std::vector<int64_t>& splits) const {
   c10d::checkSplitSizes(splits, tensor_, size);
   size_t num_rows = tensor_.size(0);
   size_t row_bytes = num_rows == 0 ? 0 : bytes() / num_rows;
@@ -137,7 +137,7 @@ std::vector<shm::Array> InOrder::rows(int size, const std::vector<int64_t>& spli
   return parts;
 }
 
-OnePerRank::OnePerRank(const std::vector<at::Tensor>& tensors, int size, const InOrder& like) {
+PerRankTensors::PerRankTensors(const std::vector<at::Tensor>& tensors, int size, const ContiguousTensor& like) {
   if (static_cast<int>(tensors.size()) != size) {
     fail("a collective of ", size, " ranks takes a tensor for each of them; there are ", tensors.size());
   }
@@ -150,14 +150,14 @@ OnePerRank::OnePerRank(const std::vector<at::Tensor>& tensors, int size, const I
   }
 }
 
-shm::Arrays OnePerRank::arrays() const {
+shm::Arrays PerRankTensors::arrays() const {
   shm::Arrays arrays;
   for (const auto& tensor : tensors_) arrays.push_back(tensor.data());
   return arrays;
 }
 
-void OnePerRank::put_back() const {
-  for (const auto& tensor : tensors_) tensor.put_back();
+void PerRankTensors::copy_back() const {
+  for (const auto& tensor : tensors_) tensor.copy_back();
 }
 
 }  // namespace accelerate::comm

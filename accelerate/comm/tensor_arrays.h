@@ -28,9 +28,9 @@ void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation);
 
 /// A tensor as a contiguous one: itself, or a copy whose content goes back where it came from. Throws Error for a
 /// tensor that is sparse or not on the CPU.
-class InOrder {
+class ContiguousTensor {
  public:
-  explicit InOrder(const at::Tensor& tensor);
+  explicit ContiguousTensor(const at::Tensor& tensor);
 
   const at::Tensor& tensor() const { return tensor_; }
   std::byte* data() const { return static_cast<std::byte*>(tensor_.mutable_data_ptr()); }
@@ -38,10 +38,10 @@ class InOrder {
   shared_memory::Array array() const;
 
   /// To be called when the content has changed.
-  void put_back() const;
+  void copy_back() const;
 
   /// One of `size` equal parts after the other, each as large as `part`. Throws Error when they are not.
-  shared_memory::Arrays parts(int size, const InOrder& part) const;
+  shared_memory::Arrays parts(int size, const ContiguousTensor& part) const;
 
   /// The rows that go to or come from each of `size` ranks: equally many unless `splits` says otherwise.
   std::vector<shared_memory::Array> rows(int size, const std::vector<int64_t>& splits) const;
@@ -52,15 +52,15 @@ class InOrder {
 };
 
 /// The tensors of one rank for each of its peers, each of the type and size of `like`. Throws Error when they are not.
-class OnePerRank {
+class PerRankTensors {
  public:
-  OnePerRank(const std::vector<at::Tensor>& tensors, int size, const InOrder& like);
+  PerRankTensors(const std::vector<at::Tensor>& tensors, int size, const ContiguousTensor& like);
 
   shared_memory::Arrays arrays() const;
-  void put_back() const;
+  void copy_back() const;
 
  private:
-  std::vector<InOrder> tensors_;
+  std::vector<ContiguousTensor> tensors_;
 };
 
 }  // namespace accelerate::comm

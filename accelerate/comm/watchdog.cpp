@@ -11,7 +11,7 @@
 #include <sstream>
 #include <vector>
 
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 #include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/store_text.h"
 
@@ -96,7 +96,7 @@ Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, co
   store_->wait(all);
   main_process_ = options.main_process ? *options.main_process : Heartbeat::from_text(text_of(*store_, beat_key(0)));
   watch_for_report_requests();
-  thread_ = quiet_thread([this] { live(); });
+  thread_ = thread_without_signals([this] { live(); });
 }
 
 Watchdog::~Watchdog() {
@@ -169,7 +169,7 @@ std::string Watchdog::missing_ranks(int64_t number) const {
   };
   auto found = answer->get_future();
   // On its own: a store whose process is stopped keeps whoever asks it for ever.
-  quiet_thread(question).detach();
+  thread_without_signals(question).detach();
   if (found.wait_for(kPatienceWithStore) != std::future_status::ready) return store_is_silent("does not answer");
   try {
     return found.get();

@@ -61,15 +61,15 @@ int64_t next_number(const fs::path& directory) {
 }
 
 CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
-    : directory_(fs::absolute(directory)), workplace_(Workplace::for_directories_below(directory)) {}
+    : directory_(fs::absolute(directory)), staging_(StagingDirectory::for_directories_below(directory)) {}
 
 Stage CheckpointDirectory::stage(int64_t number) const {
   auto name = checkpoint_name(number);
-  if (fs::exists(workplace_->target(name))) {
-    fail(workplace_->target(name).string(), ": exists already; go on with number ", next_number(directory_),
+  if (fs::exists(staging_->target(name))) {
+    fail(staging_->target(name).string(), ": exists already; go on with number ", next_number(directory_),
          ", as Accelerator::set_save_iteration sets it");
   }
-  return Stage(workplace_, name);
+  return Stage(staging_, name);
 }
 
 int64_t CheckpointDirectory::prune(int64_t total_limit) const {
@@ -78,7 +78,7 @@ int64_t CheckpointDirectory::prune(int64_t total_limit) const {
   std::erase_if(checkpoints, [](const auto& checkpoint) { return !is_complete(checkpoint.path); });
   int64_t removed = 0;
   for (; std::ssize(checkpoints) - removed > total_limit; ++removed) {
-    workplace_->remove(checkpoint_name(checkpoints[static_cast<size_t>(removed)].number));
+    staging_->remove(checkpoint_name(checkpoints[static_cast<size_t>(removed)].number));
   }
   return removed;
 }

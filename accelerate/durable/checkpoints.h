@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "accelerate/durable/stage.h"
-#include "accelerate/durable/workplace.h"
+#include "accelerate/durable/staging_directory.h"
 
 namespace accelerate::durable {
 
@@ -22,36 +22,35 @@ struct NumberedCheckpoint {
 /// "checkpoint_12" for 12.
 std::string checkpoint_name(int64_t number);
 
-/// The checkpoints below a directory, complete or not, in the order of their numbers. Empty when there is no such
-/// directory.
+/// All checkpoints below a directory, complete or not, sorted by number. Empty if the directory does not exist.
 std::vector<NumberedCheckpoint> list_checkpoints(const std::filesystem::path& directory);
 
-/// The complete one with the highest number up to `at_most`, if there is one. Later ones that are not complete get a
-/// warning each, with the reason. Throws UnknownVersion where another release has saved a later one: to go on from an
-/// older one, or from nothing, would be to lose it.
+/// The complete checkpoint with the highest number up to `at_most`, if any. Warns about each later one that is
+/// incomplete, with the reason. Throws UnknownVersion if a later one was saved in another release's format: resuming
+/// from an older checkpoint would lose it.
 std::optional<NumberedCheckpoint> newest_checkpoint(const std::filesystem::path& directory,
                                                     int64_t at_most = std::numeric_limits<int64_t>::max());
 
-/// One more than the highest number that a checkpoint below `directory` has, complete or not.
+/// The highest number of all checkpoints below `directory`, complete or not, plus one.
 int64_t next_number(const std::filesystem::path& directory);
 
-/// The directory as the one job sees it that saves to it.
+/// A directory of numbered checkpoints that this job saves to.
 class CheckpointDirectory {
  public:
-  /// Makes the directory, holds its lock as long as the object lives, and tidies what a job that died has left. Throws
-  /// Error naming process and host of another job that has it.
+  /// Creates the directory, holds its lock for the lifetime of the object, and cleans up after jobs that died. Throws
+  /// Error if another job holds the lock; the message names its process and host.
   explicit CheckpointDirectory(const std::filesystem::path& directory);
 
-  /// The stage of a new checkpoint. Throws Error when there is one of this number.
+  /// The stage of a new checkpoint. Throws Error if the number exists already.
   Stage stage(int64_t number) const;
 
-  /// Removes the checkpoints with the lowest numbers until `total_limit` complete ones are left; what is not complete
-  /// is neither counted nor removed. The limit is at least 1, so that one is always there. Returns how many went.
+  /// Removes the oldest complete checkpoints until `total_limit` are left. Incomplete ones are neither counted nor
+  /// removed. The limit is at least 1. Returns the number of removed checkpoints.
   int64_t prune(int64_t total_limit) const;
 
  private:
   std::filesystem::path directory_;
-  std::shared_ptr<Workplace> workplace_;
+  std::shared_ptr<StagingDirectory> staging_;
 };
 
 }  // namespace accelerate::durable

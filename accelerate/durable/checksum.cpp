@@ -10,7 +10,7 @@ namespace accelerate::durable {
 
 namespace {
 
-/// XXH3 of bytes that come one after the other.
+/// Streaming XXH3.
 class Xxh3 {
  public:
   Xxh3() { reset(); }
@@ -18,7 +18,7 @@ class Xxh3 {
   void add(std::string_view bytes) { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
   uint64_t value() const { return XXH3_64bits_digest(&state_); }
 
-  /// Adds a number, in the same bytes on every machine.
+  /// Adds a number in little-endian byte order.
   void add_number(uint64_t number) {
     std::array<char, 8> bytes;
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(number >> 8 * i);
@@ -32,8 +32,8 @@ class Xxh3 {
 }  // namespace
 
 struct Checksum::State {
-  Xxh3 pieces;  // those that are full
-  Xxh3 piece;   // the one that is not
+  Xxh3 pieces;  // the hashes of full pieces
+  Xxh3 piece;   // the current one
   uint64_t piece_bytes = 0;
 };
 

@@ -1,10 +1,9 @@
 #pragma once
 
-// The checksum of a file's content: XXH3 with 64 bits over the XXH3 of each of its pieces, so that several threads can
-// compute it. XXH3 keeps up with memory (500 MB in 0.12 s, of which reading is the larger part), unlike a cryptographic
-// hash; twice the bits of CRC32C make an accident that nobody sees improbable in files of gigabytes; and it needs no
-// special instruction of the processor. It finds accidents, and is no protection against somebody who changes files on
-// purpose.
+// The checksum of a file: XXH3-64 over the XXH3-64 of each of its pieces (a hash tree of depth two), so that several
+// threads can compute it. XXH3 runs at memory speed, needs no special instruction, and has twice the bits of CRC32C,
+// which makes an undetected accident improbable in files of gigabytes. It is not cryptographic: it detects accidents,
+// not tampering.
 
 #include <cstdint>
 #include <memory>
@@ -15,10 +14,10 @@
 
 namespace accelerate::durable {
 
-/// The size of a piece. The last one of a file is what remains; an empty file has none.
+/// The size of a piece. The last piece of a file may be shorter; an empty file has no pieces.
 inline constexpr uint64_t kChecksumPieceBytes = uint64_t{4} << 20;
 
-/// The checksum of bytes that come one after the other.
+/// A streaming checksum.
 class Checksum {
  public:
   Checksum();
@@ -26,7 +25,7 @@ class Checksum {
   ~Checksum();
 
   void add(std::string_view bytes);
-  /// Of all bytes so far.
+  /// The checksum of all bytes added so far.
   uint64_t value() const;
 
  private:
@@ -37,14 +36,13 @@ class Checksum {
 /// The checksum of bytes in memory.
 uint64_t checksum_of(std::string_view bytes);
 
-/// The checksum of a whole file, read in small parts. Throws Error when it cannot be read.
+/// The checksum of a whole file, read in small parts. Throws Error if it cannot be read.
 uint64_t checksum_of(const File& file);
 
-/// What the piece at `begin` contributes to the checksum of a file of `file_bytes`. Throws Error when it cannot be
-/// read.
+/// The hash of the piece at `begin` in a file of `file_bytes`. Throws Error if it cannot be read.
 uint64_t checksum_of_piece(const File& file, uint64_t begin, uint64_t file_bytes);
 
-/// The checksum of a file from what its pieces contribute, in their order.
+/// The checksum of a file from the hashes of its pieces, in order.
 uint64_t checksum_of_pieces(const std::vector<uint64_t>& pieces);
 
 }  // namespace accelerate::durable

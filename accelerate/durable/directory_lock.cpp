@@ -27,14 +27,14 @@ namespace fs = std::filesystem;
 
 std::string this_process() { return "process " + std::to_string(getpid()) + " on " + host_name(); }
 
-/// What the holder of a lock has written into it.
+/// The content of a lock file, written by its holder.
 std::string holder_in(int descriptor) {
   std::array<char, 512> text{};
   auto size = pread(descriptor, text.data(), text.size(), 0);
   return size > 0 ? std::string(text.data(), static_cast<size_t>(size)) : "another process";
 }
 
-/// Locks a file that others hold for a moment only, as is_abandoned() does. False with errno when that fails.
+/// Locks a file; retries for a moment, because is_abandoned() holds locks briefly. Returns false with errno on failure.
 bool lock_soon(int descriptor) {
   constexpr auto kMoment = std::chrono::milliseconds(20);
   constexpr int kMoments = 10;
@@ -59,7 +59,7 @@ DirectoryLock::DirectoryLock(fs::path directory, const fs::path& subject)
   }
 }
 
-/// False when the directory went away meanwhile, because whoever had the lock has just ended.
+/// Returns false if the directory disappeared meanwhile because the previous holder has just released it.
 bool DirectoryLock::try_once(const fs::path& subject) {
   if (mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) fail_for_file(directory_, "created");
   int descriptor = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -80,7 +80,7 @@ bool DirectoryLock::try_once(const fs::path& subject) {
     close(descriptor);
     return false;
   }
-  // On a full disk this fails, and the one who is refused learns less. The lock holds all the same.
+  // On a full disk this fails, and a refused process learns less. The lock holds all the same.
   auto self = this_process();
   if (ftruncate(descriptor, 0) == 0 && pwrite(descriptor, self.data(), self.size(), 0) < 0) errno = 0;
   descriptor_ = descriptor;
@@ -89,7 +89,7 @@ bool DirectoryLock::try_once(const fs::path& subject) {
 
 DirectoryLock::~DirectoryLock() {
   if (is_alone()) {
-    // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
+    // Still under the lock: a process that waits for this file sees afterwards that it is no longer at its path.
     unlink(file_.c_str());
     rmdir(directory_.c_str());
   }

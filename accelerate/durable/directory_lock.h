@@ -1,20 +1,20 @@
 #pragma once
 
-// One process at a time: a directory with a lock in it.
+// A directory that one process at a time may use, protected by a lock file.
 
 #include <filesystem>
 
 namespace accelerate::durable {
 
-/// Holds flock on the file `lock` in a directory that it makes for this purpose. The system lets go of it when the
-/// process dies, however it dies. Where a file system knows no locks there is a warning and no protection.
+/// Creates a directory and holds flock(2) on the file `lock` in it. The kernel releases the lock when the process dies.
+/// On file systems without locks it warns and gives no protection.
 class DirectoryLock {
  public:
-  /// Throws Error that says which process on which host uses `subject` when another one keeps the lock.
+  /// Throws Error if another process keeps the lock; the message says which process on which host uses `subject`.
   DirectoryLock(std::filesystem::path directory, const std::filesystem::path& subject);
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
-  /// Removes the directory. Where something else is in it, both stay: the file says who has left it.
+  /// Removes the directory. If other files are in it, both stay: the lock file says which process left them.
   ~DirectoryLock();
 
  private:
@@ -26,9 +26,8 @@ class DirectoryLock {
   int descriptor_ = -1;
 };
 
-/// Whether a directory was left by a process of this machine that is gone: nobody has its lock. Where locks may not
-/// reach, on other machines and on file systems without them, nobody knows, and it was not. The same goes for a
-/// directory that has no lock.
+/// Whether a dead process of this machine left the directory: its lock file is there and not locked. Returns false if
+/// that cannot be known: the process ran on another machine, the file system has no locks, or there is no lock file.
 bool is_abandoned(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

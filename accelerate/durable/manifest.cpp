@@ -103,7 +103,7 @@ Manifest decode_manifest(std::string_view text, const fs::path& path) {
   } catch (const std::exception& error) {
     fail(path.string(), ": this manifest cannot be used: ", error.what());
   }
-  // The text is a function of what it says, so that a change of any byte shows.
+  // The encoding is canonical, so any changed byte is detected.
   if (encode_manifest(manifest) != text) fail(path.string(), ": this manifest has been changed since it was written");
   return manifest;
 }

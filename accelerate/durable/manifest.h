@@ -1,7 +1,7 @@
 #pragma once
 
-// What a directory holds: every file with its size and checksum, in a file that is written last. A directory that has
-// its manifest is complete, and a file that differs from it is damaged.
+// The manifest of a directory: every file with its size and checksum. It is written last, so a directory with a
+// manifest is complete, and a file that differs from it is damaged.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace accelerate::durable {
 
 inline constexpr const char* kManifestName = "manifest.json";
 
-/// One file as it was when it was saved.
+/// A file at the time it was saved.
 struct FileRecord {
   std::string name = {};  // below the directory, with / between folders
   uint64_t bytes = 0;
@@ -26,33 +26,33 @@ struct FileRecord {
   bool operator==(const FileRecord&) const = default;
 };
 
-/// Records as text, to be sent to the rank that commits.
+/// Serializes records, to send them to the rank that commits.
 std::string encode_records(const std::vector<FileRecord>& records);
-/// The opposite. Throws Error when the text is not what encode_records gives.
+/// The inverse. Throws Error if the text does not come from encode_records.
 std::vector<FileRecord> decode_records(std::string_view text);
 
 struct Manifest {
   std::vector<FileRecord> files = {};                // sorted by name
-  std::map<std::string, std::string> metadata = {};  // whatever else a reader should know, such as the step
+  std::map<std::string, std::string> metadata = {};  // such as the step
 
   bool operator==(const Manifest&) const = default;
 };
 
-/// A manifest in the form of another release: the checkpoint may be whole, and this release cannot tell.
+/// A manifest in the format of another release. The checkpoint may be complete, but this release cannot tell.
 class UnknownVersion : public Error {
  public:
   using Error::Error;
 };
 
-/// The text of the manifest's file: JSON that holds its own checksum.
+/// The content of manifest.json, which includes its own checksum.
 std::string encode_manifest(const Manifest& manifest);
 
-/// Throws Error naming `path` when the text is not, byte for byte, what encode_manifest gives, or when a name leads out
-/// of the directory; UnknownVersion when another release has written it in its own form.
+/// Throws Error naming `path` if the text differs in any byte from what encode_manifest writes, or if a name escapes
+/// the directory. Throws UnknownVersion if it is in another release's format.
 Manifest decode_manifest(std::string_view text, const std::filesystem::path& path);
 
-/// The manifest of a directory; nothing when there is none, as in the folders that Python writes. Throws Error when it
-/// is damaged or cannot be read.
+/// The manifest of a directory, or nothing if it has none, as in directories written by Python. Throws Error if it is
+/// damaged or cannot be read.
 std::optional<Manifest> read_manifest(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

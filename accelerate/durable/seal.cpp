@@ -8,10 +8,10 @@ namespace accelerate::durable {
 
 namespace {
 
-constexpr size_t kPieceBytes = size_t{128} << 10;    // fits the cache: summed up, then copied by the system
-constexpr uint64_t kBeginBytes = uint64_t{8} << 20;  // enough for the disk to begin with
+constexpr size_t kPieceBytes = size_t{128} << 10;    // fits the cache: hashed, then copied by the kernel
+constexpr uint64_t kBeginBytes = uint64_t{8} << 20;  // start write-back each time this much is dirty
 
-/// Has the system begin to write to the disk, and does not wait.
+/// Starts write-back without waiting for it.
 void begin_writing(const File& file) { sync_file_range(file.descriptor(), 0, 0, SYNC_FILE_RANGE_WRITE); }
 
 }  // namespace
@@ -38,7 +38,7 @@ FileRecord SealedFile::seal() const {
 
 FileRecord seal_file(const std::filesystem::path& directory, const std::string& name) {
   auto file = File::open(directory / name);
-  begin_writing(file);  // the disk is at work while we compute
+  begin_writing(file);  // the disk works while the checksum is computed
   FileRecord record{.name = name, .bytes = file.bytes(), .checksum = checksum_of(file)};
   file.flush_to_disk();
   return record;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file that is written becomes one that stays: it is put on the disk, and its size and checksum are taken.
+// Sealing a file: flush it to disk (fsync) and record its size and checksum.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,16 +13,16 @@
 
 namespace accelerate::durable {
 
-/// A new file whose checksum is taken while it is written: its bytes are in the cache then, and need not be read again.
+/// A new file whose checksum is computed while it is written, which saves reading it again.
 class SealedFile {
  public:
-  /// The file `name` below `directory`. Throws Error naming the file, as all members do.
+  /// Creates `name` below `directory`. All members throw Error naming the file.
   SealedFile(const std::filesystem::path& directory, const std::string& name);
 
   void append(std::string_view bytes);
 
-  /// Returns when the file is on the disk. The last that is done with it. With several files, write them all first: the
-  /// disk is at work meanwhile.
+  /// Returns when the file is on disk. Call it last. Write several files before sealing the first, so that the disk
+  /// works in the background.
   FileRecord seal() const;
 
  private:
@@ -30,10 +30,10 @@ class SealedFile {
   File file_;
   Checksum checksum_;
   uint64_t bytes_ = 0;
-  uint64_t begun_bytes_ = 0;  // of these the system has begun to write to the disk
+  uint64_t begun_bytes_ = 0;  // write-back has been started up to here
 };
 
-/// Seals a file that somebody else has written: reads it for its checksum. Throws Error naming the file.
+/// Seals a file that was written by other means: reads it to compute the checksum. Throws Error naming the file.
 FileRecord seal_file(const std::filesystem::path& directory, const std::string& name);
 
 }  // namespace accelerate::durable

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Everything below a directory, in the order of their names. Links are left alone.
+/// All files below a directory, sorted by name. Does not follow symbolic links.
 struct Contents {
   std::vector<std::string> files = {};
   std::vector<fs::path> directories = {};
@@ -34,7 +34,7 @@ Contents contents_of(const fs::path& directory) {
 
 bool by_name(const FileRecord& one, const FileRecord& other) { return one.name < other.name; }
 
-/// The records of all files in the stage: those given, and for the rest their own.
+/// The records of all files in the stage: the given ones, and new ones for the rest.
 std::vector<FileRecord> complete(std::vector<FileRecord> records, const std::vector<std::string>& files,
                                  const fs::path& stage) {
   std::sort(records.begin(), records.end(), by_name);
@@ -56,10 +56,10 @@ std::vector<FileRecord> complete(std::vector<FileRecord> records, const std::vec
 
 }  // namespace
 
-Stage::Stage(const fs::path& target) : Stage(Workplace::for_directory(target), real_name(target).filename()) {}
+Stage::Stage(const fs::path& target) : Stage(StagingDirectory::for_directory(target), real_name(target).filename()) {}
 
-Stage::Stage(std::shared_ptr<Workplace> workplace, const std::string& name)
-    : workplace_(std::move(workplace)), name_(name), path_(workplace_->unfinished(name)) {
+Stage::Stage(std::shared_ptr<StagingDirectory> staging, const std::string& name)
+    : staging_(std::move(staging)), name_(name), path_(staging_->unfinished(name)) {
   if (mkdir(path_.c_str(), 0777) == 0) return;
   if (errno == EEXIST) fail(target().string(), ": this process saves here already; wait until that has ended");
   fail_for_file(path_, "created");
@@ -67,7 +67,7 @@ Stage::Stage(std::shared_ptr<Workplace> workplace, const std::string& name)
 
 Stage::~Stage() {
   std::error_code ignored;  // what cannot be removed now is removed at the next start
-  if (workplace_ && !committed_) fs::remove_all(path_, ignored);
+  if (staging_ && !committed_) fs::remove_all(path_, ignored);
 }
 
 void Stage::commit(std::vector<FileRecord> records, std::map<std::string, std::string> metadata) {
@@ -78,7 +78,7 @@ void Stage::commit(std::vector<FileRecord> records, std::map<std::string, std::s
   file.flush_to_disk();
   for (const auto& directory : contents.directories) sync_directory(directory);
   sync_directory(path_);
-  workplace_->put_in_place(name_);
+  staging_->put_in_place(name_);
   committed_ = true;
 }
 

@@ -8,9 +8,9 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/shared_work.h"
+#include "accelerate/base/parallel_for.h"
 #include "accelerate/durable/checksum.h"
-#include "accelerate/durable/workplace.h"
+#include "accelerate/durable/staging_directory.h"
 
 namespace accelerate::durable {
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is wrong with a file before it is read, or nothing.
+/// What is wrong with the metadata of a file; empty if nothing.
 std::string damage_of_size(const fs::path& directory, const FileRecord& record) {
   std::error_code error;
   auto bytes = fs::file_size(directory / record.name, error);
@@ -28,14 +28,14 @@ std::string damage_of_size(const fs::path& directory, const FileRecord& record) 
   return record.name + " has " + std::to_string(bytes) + " bytes instead of " + std::to_string(record.bytes);
 }
 
-/// A piece of a file, and what it contributes to the checksum.
+/// A piece of a file and its hash.
 struct PieceSum {
-  size_t file;  // its number among the records
+  size_t file;  // its index in the records
   uint64_t begin;
   uint64_t sum = 0;
 };
 
-/// Sums up the files without a sentence, on several threads. One that cannot be read gets its sentence.
+/// Computes the checksums of files without a complaint, on several threads. A file that cannot be read gets one.
 std::vector<PieceSum> sum_up(const fs::path& directory, const std::vector<FileRecord>& records,
                              std::vector<std::string>& sentences) {
   std::vector<PieceSum> pieces;
@@ -46,7 +46,7 @@ std::vector<PieceSum> sum_up(const fs::path& directory, const std::vector<FileRe
     for (uint64_t begin = 0; begin < records[file].bytes; begin += kChecksumPieceBytes) pieces.push_back({file, begin});
   }
   std::mutex mutex;
-  share_out(pieces.size(), threads_to_move(bytes), [&](size_t turn) {
+  parallel_for(pieces.size(), threads_to_move(bytes), [&](size_t turn) {
     auto& [file, begin, sum] = pieces[turn];
     try {
       // Opened for each piece, because a checkpoint may have more files than a process may have open.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Is a directory what its manifest says?
+// Comparing a directory with its manifest.
 
 #include <filesystem>
 #include <optional>
@@ -12,25 +12,24 @@
 namespace accelerate::durable {
 
 enum class Check {
-  Sizes,      // finds what is missing or torn, without reading
-  Checksums,  // finds a flipped bit too
+  Sizes,      // finds missing and truncated files, without reading them
+  Checksums,  // finds flipped bits too
 };
 
-/// What is wrong with the files of `records`, a sentence for each, naming the file; empty when all are as they were
-/// saved. Ranks that load together may share the records out.
+/// One sentence for each damaged file of `records`, naming it; empty if all are intact. Ranks that load the same
+/// checkpoint may divide the records among them.
 std::vector<std::string> damage(const std::filesystem::path& directory, const std::vector<FileRecord>& records,
                                 Check check);
 
-/// Throws Error that lists all damaged files, not the first alone, and returns the manifest otherwise. A directory
-/// without one, as Python writes it, gives nothing and a note in the log: there is nothing to compare it with. A
-/// directory that a crash has left half replaced is restored first.
+/// Returns the manifest, or throws Error that lists all damaged files. A directory without a manifest, as Python writes
+/// it, cannot be verified: logs that and returns nothing. Finishes an interrupted replacement first.
 std::optional<Manifest> verify(const std::filesystem::path& directory, Check check = Check::Checksums);
 
-/// Why a directory is no complete checkpoint, in a sentence; empty when all files are there in their full size. Without
-/// a manifest a directory is complete when it is not empty. Throws UnknownVersion when nobody here can say.
+/// Why a directory is not a complete checkpoint, in one sentence; empty if all files are there with their full size. A
+/// directory without a manifest is complete if it is not empty. Throws UnknownVersion if this release cannot tell.
 std::string incompleteness(const std::filesystem::path& directory);
 
-/// Whether it is a complete checkpoint that this release can read.
+/// Whether the directory is a complete checkpoint that this release can read.
 bool is_complete(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

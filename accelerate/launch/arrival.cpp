@@ -13,7 +13,7 @@
 #include "accelerate/base/tcp.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/port.h"
-#include "accelerate/launch/waiting_word.h"
+#include "accelerate/launch/wait_notice.h"
 
 namespace accelerate::launch {
 
@@ -84,13 +84,13 @@ class Deadline {
   explicit Deadline(std::chrono::seconds timeout) : timeout_(timeout), until_(Clock::now() + timeout) {}
   void check(const std::string& state) {
     if (Clock::now() > until_) fail(state, "; gave up after ", timeout_.count(), " s");
-    word_.say(state);
+    notice_.show(state);
   }
 
  private:
   std::chrono::seconds timeout_;
   Clock::time_point until_;
-  WaitingWord word_;
+  WaitNotice notice_;
 };
 
 /// The rank that a machine claims; nothing when it is none of this job's.

@@ -14,7 +14,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/base/pipe.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 #include "accelerate/launch/process_tree.h"
 #include "accelerate/launch/signal_watch.h"
 
@@ -47,7 +47,7 @@ void halt() {
     std::fflush(nullptr);
     _exit(exit_code);
   };
-  quiet_thread([lifeline, end] {
+  thread_without_signals([lifeline, end] {
     char byte;
     while (read(lifeline, &byte, 1) < 0 && errno == EINTR) {
     }

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/quiet_thread.h"
 #include "accelerate/base/tcp.h"
+#include "accelerate/base/thread_without_signals.h"
 #include "accelerate/launch/address.h"
-#include "accelerate/launch/waiting_word.h"
+#include "accelerate/launch/wait_notice.h"
 
 namespace accelerate::launch {
 
@@ -55,20 +55,20 @@ std::string MainMachine::problem() const {
 
 int MainMachine::wait(seconds timeout, SignalWatch& signals) const {
   auto began = Clock::now();
-  WaitingWord word;
+  WaitNotice notice;
   for (auto wrong = problem(); !wrong.empty(); wrong = problem()) {
     if (Clock::now() - began >= timeout) {
       fail(wrong, "; gave up after ", timeout.count(), " s. Check --main_process_ip and --main_process_port, and that ",
            "machine 0 has been started");
     }
-    word.say("waiting for " + wrong);
+    notice.show("waiting for " + wrong);
     if (int number = signals.request_to_stop(kBetweenTries)) return number;
   }
   return 0;
 }
 
 MainMachineWatch::MainMachineWatch(MainMachine machine)
-    : machine_(std::move(machine)), thread_(quiet_thread([this] { run(); })) {}
+    : machine_(std::move(machine)), thread_(thread_without_signals([this] { run(); })) {}
 
 MainMachineWatch::~MainMachineWatch() {
   {
@@ -85,7 +85,7 @@ std::string MainMachineWatch::problem() const {
 }
 
 void MainMachineWatch::run() {
-  WaitingWord word;
+  WaitNotice notice;
   std::unique_lock lock(mutex_);
   while (!ended_) {
     lock.unlock();
@@ -93,7 +93,7 @@ void MainMachineWatch::run() {
     lock.lock();
     problem_ = wrong;
     if (wrong.empty()) return;
-    word.say("waiting for " + wrong);
+    notice.show("waiting for " + wrong);
     ending_.wait_for(lock, kBetweenTries, [this] { return ended_; });
   }
 }

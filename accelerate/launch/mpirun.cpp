@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "accelerate/base/error.h"
-#include "accelerate/launch/capture.h"
+#include "accelerate/launch/run_and_capture.h"
 
 namespace accelerate::launch {
 
@@ -33,7 +33,7 @@ Command find_mpirun(const LaunchOptions& options, const Command& program,
     fail("--mpirun_hostfile ", options.mpirun_hostfile, " does not exist; it lists a host on each line");
   }
   for (const char* name : {"mpirun", "mpiexec"}) {
-    auto version = capture({name, "--version"});
+    auto version = run_and_capture({name, "--version"});
     if (version.exit_code != 0) continue;
     bool open_mpi =
         version.output.find("Open MPI") != std::string::npos || version.output.find("OpenRTE") != std::string::npos;

@@ -14,7 +14,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/parallel/arrivals.h"
+#include "accelerate/parallel/gradient_hooks.h"
 #include "accelerate/parallel/gradient_reducer.h"
 #include "accelerate/parallel/gradient_shares.h"
 #include "accelerate/parallel/gradient_squares.h"
@@ -112,10 +112,11 @@ class Replicas::Impl {
       if (!sparse) dense_.insert(parameter.unsafeGetTensorImpl());
     }
     // Before the Reducer, so that a gradient it cannot take is refused first.
-    arrivals_.emplace(
-        trainable, Arrivals::Listener{.on_unheard = [this](const auto& parameter) { on_unarmed_gradient(parameter); },
-                                      .on_first = [this] { on_first_gradient(); },
-                                      .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
+    gradient_hooks_.emplace(
+        trainable,
+        GradientHooks::Listener{.on_unheard = [this](const auto& parameter) { on_unarmed_gradient(parameter); },
+                                .on_first = [this] { on_first_gradient(); },
+                                .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
     if (auto hook = reducer_hook(kwargs_, group_)) reducer_->use_hook(std::move(hook));
     // The Reducer tells its logger when the used parameters change, whether or not it has one.
@@ -136,9 +137,9 @@ class Replicas::Impl {
   void arm(const at::Tensor& loss) {
     if (!reducer_) return;
     // Armed still: the backward before this one ended in an exception.
-    if (arrivals_->listening()) reducer_->abandon();
+    if (gradient_hooks_->listening()) reducer_->abandon();
     unarmed_ = false;
-    arrivals_->start();
+    gradient_hooks_->start();
     if (join_) return;
 
     if (kwargs_.static_graph && !graph_declared_static_) {
@@ -149,8 +150,8 @@ class Replicas::Impl {
     if (reducer_->should_rebuild_buckets()) {
       const bool collecting = squares_.has_value();
       squares_.reset();  // it holds the buckets
-      group_.connection()->explain("agreeing on the order of gradients in backward", 0,
-                                   [&] { reducer_->rebuild_buckets(); });
+      group_.connection()->run_recorded("agreeing on the order of gradients in backward", 0,
+                                        [&] { reducer_->rebuild_buckets(); });
       if (collecting) collect_squares();
     }
     reducer_->prepare_for_forward();
@@ -173,19 +174,19 @@ class Replicas::Impl {
   }
 
   void after_backward() {
-    if (!reducer_ || !arrivals_->listening()) return;
-    arrivals_->stop();
-    if (arrivals_->count() == 0) return reducer_->disarm();
+    if (!reducer_ || !gradient_hooks_->listening()) return;
+    gradient_hooks_->stop();
+    if (gradient_hooks_->count() == 0) return reducer_->disarm();
     if (join_ || unarmed_) {
       bool all_expected = !kwargs_.find_unused_parameters && !kwargs_.static_graph;
-      if (all_expected && arrivals_->count() < num_trainable_) fail_unused();
+      if (all_expected && gradient_hooks_->count() < num_trainable_) fail_unused();
       if (join_) join_->announce(Join::Event::Gradients, join_index_);
       reduce_now(/*contribute=*/true);
     } else if (reducer_->is_unfinished()) {
       reducer_->abandon();
       fail_unused();
     }
-    arrivals_->forget_unheard();  // it was averaged with the rest
+    gradient_hooks_->clear_local_gradients();  // it was averaged with the rest
     if (squares_) squares_->settle();
   }
 
@@ -215,7 +216,7 @@ class Replicas::Impl {
   }
 
   bool averages(const at::Tensor& parameter) const { return dense_.contains(parameter.unsafeGetTensorImpl()); }
-  bool gradients_are_local() const { return arrivals_ && arrivals_->any_unheard(); }
+  bool gradients_are_local() const { return gradient_hooks_ && gradient_hooks_->has_local_gradients(); }
   const comm::Group& group() const { return group_; }
 
   bool can_sum_squares() const {
@@ -278,21 +279,21 @@ class Replicas::Impl {
   }
 
   void reduce_now(bool contribute) {
-    group_.connection()->explain("the reduction of gradients", gradient_bytes_,
-                                 [&] { reducer_->reduce_now(contribute); });
+    group_.connection()->run_recorded("the reduction of gradients", gradient_bytes_,
+                                      [&] { reducer_->reduce_now(contribute); });
   }
 
   void collect_squares() { squares_.emplace(group_, reducer_->dense_buckets()); }
 
   void on_gradient(const NamedTensor& parameter) {
-    if (shares_) shares_->receive(parameter, /*into_bucket=*/arrivals_->listening());
+    if (shares_) shares_->receive(parameter, /*into_bucket=*/gradient_hooks_->listening());
   }
 
   /// In place of the Reducer, which has to know of a backward before it begins.
   void on_unarmed_gradient(const NamedTensor& parameter) {
     if (!averages_unarmed_ || !newest_.is_newest(parameter.tensor)) return;
     unarmed_ = true;
-    arrivals_->start();
+    gradient_hooks_->start();
     torch::autograd::Engine::get_default_engine().queue_callback([this] {
       ScopeExit end([this] { end_unarmed(); });
       after_backward();
@@ -301,7 +302,7 @@ class Replicas::Impl {
 
   void end_unarmed() {
     unarmed_ = false;
-    arrivals_->stop();
+    gradient_hooks_->stop();
   }
 
   void on_first_gradient() {
@@ -312,7 +313,7 @@ class Replicas::Impl {
   }
 
   [[noreturn]] void fail_unused() {
-    auto missing = arrivals_->missing();
+    auto missing = gradient_hooks_->missing();
     std::ostringstream names;
     for (size_t i = 0; i < std::min(missing.size(), kNamesInMessage); ++i) {
       names << (i == 0 ? "'" : ", '") << missing[i] << "'";
@@ -341,8 +342,8 @@ class Replicas::Impl {
     auto broadcast = [&] {
       c10d::broadcast_coalesced(group_.connection()->process_group(), tensors, kBroadcastBytes, rank);
     };
-    group_.connection()->explain("taking over the model of rank " + std::to_string(rank), bytes, broadcast,
-                                 /*by_all=*/false);
+    group_.connection()->run_recorded("taking over the model of rank " + std::to_string(rank), bytes, broadcast,
+                                      /*by_all=*/false);
   }
 
   comm::Group group_;
@@ -352,7 +353,7 @@ class Replicas::Impl {
   size_t num_trainable_ = 0;
   std::unordered_set<const at::TensorImpl*> dense_;  // the trainable parameters with dense gradients
   int64_t gradient_bytes_ = 0;
-  std::optional<Arrivals> arrivals_;
+  std::optional<GradientHooks> gradient_hooks_;
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
   NewestReplicas newest_;

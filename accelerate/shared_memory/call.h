@@ -1,6 +1,6 @@
 #pragma once
 
-// What a rank does in a collective, in a form that ranks compare with each other.
+// The description of a collective that ranks compare to detect mismatched calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Operation : uint8_t {
   Share,
 };
 
-/// Other stands for types that are moved but not reduced; it is counted in bytes.
+/// Other: a type that is copied but not reduced, counted in bytes.
 enum class DataType : uint8_t {
   Other,
   Bool,
@@ -44,13 +44,13 @@ enum class Reduction : uint8_t { None, Sum, Average, Product, Min, Max, BitAnd, 
 
 size_t bytes_of(DataType type);
 
-/// Equal on all ranks of a collective, or it is an error on all of them.
+/// Has to be equal on all ranks of a collective; otherwise all of them get an error.
 struct Call {
   Operation operation = Operation::Barrier;
   DataType type = DataType::Other;
   Reduction reduction = Reduction::None;
   int32_t root = -1;
-  uint64_t count = 0;  // elements that each rank gives, or takes where one rank gives to each
+  uint64_t count = 0;  // elements that each rank sends, or receives in a scatter
 
   bool operator==(const Call&) const = default;
 };

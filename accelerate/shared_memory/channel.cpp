@@ -8,17 +8,17 @@
 
 namespace accelerate::shared_memory {
 
-std::string describe_break(const GroupMemory& memory) {
-  auto rank = "rank " + memory.name_of(memory.control.culprit());
+std::string describe_failure(const GroupMemory& memory) {
+  auto rank = "rank " + memory.name_of(memory.control.failed_rank());
   switch (memory.control.reason()) {
-    case Break::Died:
+    case Failure::Died:
       return "the process of " + rank + " has ended";
-    case Break::Left:
+    case Failure::Left:
       return rank + " has left the group";
-    case Break::GaveUp:
+    case Failure::TimedOut:
       return rank + " gave up waiting for others";
     default:
-      return "the group is whole";
+      return "the group has not failed";
   }
 }
 
@@ -27,13 +27,13 @@ Channel::Channel(GroupMemory memory, int rank, std::chrono::milliseconds timeout
 
 Channel::~Channel() { leave(); }
 
-void Channel::meet(const Call& call, uint64_t note) {
+void Channel::arrive_and_wait(const Call& call, uint64_t payload) {
   check_usable(name_of(call.operation));
   auto& control = memory_.control;
-  auto& seat = control.seat(rank_);
+  auto& slot = control.slot(rank_);
   ++round_;
-  seat.postings[round_ % 2] = {call, note};
-  seat.round.store(round_);
+  slot.headers[round_ % 2] = {call, payload};
+  slot.round.store(round_);
   if (control->arrivals.fetch_add(1) + 1 == round_ * size()) {
     control->completed.store(round_);
     control->rounds.notify();
@@ -46,40 +46,40 @@ void Channel::meet(const Call& call, uint64_t note) {
 void Channel::wait_for_others(const Call& call) {
   auto& control = memory_.control;
   auto complete = [&] { return control->completed.load() >= round_; };
-  auto broken = [&] { return control.reason() != Break::None; };
-  bool in_time = waiter_.wait(control->rounds, Clock::now() + timeout_, [&] { return complete() || broken(); });
-  // Looked at once more: a rank that came to this round and then ended has broken the group, but not this round.
+  auto failed = [&] { return control.reason() != Failure::None; };
+  bool in_time = waiter_.wait(control->rounds, Clock::now() + timeout_, [&] { return complete() || failed(); });
+  // Check again: a rank may arrive at this round and then end. That fails the group, but not this round.
   if (complete()) return;
   auto missing = missing_ranks();
-  if (!in_time) control.mark_broken(Break::GaveUp, rank_);
+  if (!in_time) control.mark_failed(Failure::TimedOut, rank_);
   std::ostringstream message;
-  if (control.reason() == Break::GaveUp) {
+  if (control.reason() == Failure::TimedOut) {
     message << "these ranks did not take part: " << missing << " (" << describe(call) << ", through shared memory)";
   } else {
-    message << describe_break(memory_) << " (" << describe(call) << ", through shared memory)";
+    message << describe_failure(memory_) << " (" << describe(call) << ", through shared memory)";
   }
   throw PeerError(message.str());
 }
 
 void Channel::compare_calls(const Call& call) const {
   bool same = true;
-  for (int rank = 0; rank < size(); ++rank) same &= posting_of(rank).call == call;
+  for (int rank = 0; rank < size(); ++rank) same &= header_of(rank).call == call;
   if (same) return;
   std::ostringstream message;
   message << "rank " << memory_.name_of(rank_) << ": the ranks call collectives that do not fit together:";
   for (int rank = 0; rank < size(); ++rank) {
-    message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(posting_of(rank).call);
+    message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(header_of(rank).call);
   }
   throw MismatchError(message.str());
 }
 
 void Channel::check_usable(const char* operation) const {
-  if (memory_.control.reason() == Break::None) return;
-  throw PeerError(describe_break(memory_) + ", so there is no more " + operation + " in this group");
+  if (memory_.control.reason() == Failure::None) return;
+  throw PeerError(describe_failure(memory_) + ", so there is no more " + operation + " in this group");
 }
 
 std::string Channel::missing_ranks() const {
-  auto missing = std::views::filter([&](int rank) { return memory_.control.seat(rank).round.load() < round_; });
+  auto missing = std::views::filter([&](int rank) { return memory_.control.slot(rank).round.load() < round_; });
   auto names = std::views::transform([&](int rank) { return memory_.name_of(rank); });
   return listed(std::views::iota(0, size()) | missing | names);
 }

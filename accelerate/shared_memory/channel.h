@@ -1,7 +1,7 @@
 #pragma once
 
-// Rounds: the one step of which all collectives are made. Every rank brings something to a round; when all have come,
-// each can read what the others have brought.
+// Rounds: the primitive that all collectives are built on. A round is a barrier with data: every rank arrives with a
+// staging buffer, a call and a payload, and after the barrier each can read those of all others.
 
 #include <chrono>
 #include <cstddef>
@@ -13,30 +13,29 @@
 
 namespace accelerate::shared_memory {
 
-/// Another rank has ended, has left or has not come. The group cannot be used any more.
+/// Another rank has ended, has left or has not arrived in time. The group cannot be used any more.
 class PeerError : public Error {
  public:
   using Error::Error;
 };
 
-/// Ranks came to a round with different calls. The group can be used further.
+/// Ranks arrived at a round with different calls. The group stays usable.
 class MismatchError : public Error {
  public:
   using Error::Error;
 };
 
-/// Where the memory of a group is, seen from this process.
+/// The memory of a group as it is mapped in this process.
 struct GroupMemory {
   ControlView control;
-  std::vector<std::byte*> heaps;  // by rank; each begins with the rank's stage
-  bool core_for_each = true;      // no rank has to share its core with another
-  std::vector<int> names = {};    // by rank: what messages call it, where that is not its number in this group
+  std::vector<std::byte*> heaps;  // by rank; each begins with the rank's staging buffers
+  bool core_for_each = true;      // no two ranks share a core
+  std::vector<int> names = {};    // by rank: its number in the job, if that differs from the one in this group
 
   std::string name_of(int rank) const { return std::to_string(names.empty() ? rank : names[rank]); }
 };
 
-/// The bytes at the start of a heap that hold a rank's stage: what it brings to a round, and what it brought to the one
-/// before.
+/// Staging is double-buffered: a heap starts with two buffers of kStageBytes, used by even and odd rounds.
 constexpr size_t kStageBytes = size_t{1} << 20;
 constexpr size_t kStagesBytes = 2 * kStageBytes;
 
@@ -46,7 +45,7 @@ class Channel {
   Channel(GroupMemory memory, int rank, std::chrono::milliseconds timeout);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
-  /// Leaves the group: peers that wait for this rank fail.
+  /// Leaves the group. Peers that wait for this rank get a PeerError.
   ~Channel();
 
   int rank() const { return rank_; }
@@ -54,28 +53,29 @@ class Channel {
   std::byte* heap(int rank) const { return memory_.heaps[rank]; }
   void set_timeout(std::chrono::milliseconds timeout) { timeout_ = timeout; }
 
-  /// kStageBytes to fill before the next meet().
+  /// The staging buffer of the next round, kStageBytes to fill before arrive_and_wait().
   std::byte* stage() const { return stage_of(rank_, round_ + 1); }
 
-  /// Comes to the next round and returns when all have. Throws MismatchError on every rank when the calls differ; then
-  /// the group goes on. Throws PeerError when a rank has not come in time, or never will.
-  void meet(const Call& call, uint64_t note = 0);
+  /// Arrives at the next round and returns when all ranks have arrived (as std::barrier does). Throws MismatchError on
+  /// every rank if the calls differ; the group stays usable then. Throws PeerError if a rank does not arrive in time,
+  /// or has ended.
+  void arrive_and_wait(const Call& call, uint64_t payload = 0);
 
-  /// What `rank` had staged when it came to the last round; until the next meet().
+  /// The staging buffer of `rank` in the last round. Valid until the next arrive_and_wait().
   const std::byte* staged(int rank) const { return stage_of(rank, round_); }
 
-  /// The note that `rank` had brought; until the next meet().
-  uint64_t note_of(int rank) const { return posting_of(rank).note; }
+  /// The payload of `rank` in the last round. Valid until the next arrive_and_wait().
+  uint64_t payload_of(int rank) const { return header_of(rank).payload; }
 
-  /// Throws PeerError if the group is broken. `operation` is what cannot be done.
+  /// Throws PeerError if the group has failed. The message names `operation` as what cannot be done.
   void check_usable(const char* operation) const;
 
-  /// Ends the group: peers that wait for this rank fail, and so does whatever comes after. From any thread.
-  void leave() { memory_.control.mark_broken(Break::Left, rank_); }
+  /// Ends the group: peers that wait for this rank get a PeerError, and so does every later call. Thread-safe.
+  void leave() { memory_.control.mark_failed(Failure::Left, rank_); }
 
  private:
   std::byte* stage_of(int rank, uint64_t round) const { return heap(rank) + round % 2 * kStageBytes; }
-  const Posting& posting_of(int rank) const { return memory_.control.seat(rank).postings[round_ % 2]; }
+  const RoundHeader& header_of(int rank) const { return memory_.control.slot(rank).headers[round_ % 2]; }
   void wait_for_others(const Call& call);
   void compare_calls(const Call& call) const;
   std::string missing_ranks() const;
@@ -83,11 +83,11 @@ class Channel {
   GroupMemory memory_;
   int rank_;
   std::chrono::milliseconds timeout_;
-  Waiter waiter_;
+  SpinWaiter waiter_;
   uint64_t round_ = 0;
 };
 
-/// Says why the group is broken.
-std::string describe_break(const GroupMemory& memory);
+/// Why the group has failed, in words.
+std::string describe_failure(const GroupMemory& memory);
 
 }  // namespace accelerate::shared_memory

@@ -32,7 +32,7 @@ void in_pieces(Channel& channel, const Call& call, size_t bytes, size_t piece_by
   for (size_t begin = 0; begin == 0 || begin < bytes; begin += piece_bytes) {
     Piece piece{begin, std::min(piece_bytes, bytes - begin)};
     fill(piece);
-    channel.meet(call);
+    channel.arrive_and_wait(call);
     take(piece);
   }
 }
@@ -85,7 +85,7 @@ Piece share_of(size_t bytes, int rank, int size) {
 std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   std::vector<std::byte*> arrays;
   for (int rank = 0; rank < channel.size(); ++rank) {
-    arrays.push_back(channel.heap(rank) + channel.note_of(rank) + begin);
+    arrays.push_back(channel.heap(rank) + channel.payload_of(rank) + begin);
   }
   return arrays;
 }
@@ -94,21 +94,21 @@ std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
 std::optional<double> sum_of_notes(const Channel& channel) {
   double sum = 0;
   for (int rank = 0; rank < channel.size(); ++rank) {
-    if (channel.note_of(rank) == kUnknown) return std::nullopt;
-    sum += std::bit_cast<double>(channel.note_of(rank));
+    if (channel.payload_of(rank) == kUnknown) return std::nullopt;
+    sum += std::bit_cast<double>(channel.payload_of(rank));
   }
   return sum;
 }
 
 /// Every rank combines its share of all arrays, straight from and to where they lie. The squares travel with the
-/// meeting at the end.
+/// segments at the end.
 std::optional<double> reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction,
                                       std::optional<double> squares) {
   auto share = share_of(array.bytes(), channel.rank(), channel.size());
   auto arrays = noted_arrays(channel, share.begin);
   std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
   reduce_to(arrays, sources, share.length, array.type, reduction, squares);
-  channel.meet(call, squares ? std::bit_cast<uint64_t>(*squares) : kUnknown);
+  channel.arrive_and_wait(call, squares ? std::bit_cast<uint64_t>(*squares) : kUnknown);
   return sum_of_notes(channel);
 }
 
@@ -116,13 +116,13 @@ std::optional<double> reduce_in_place(Channel& channel, const Call& call, const 
 enum class InHeap { All, None, Some };
 InHeap arrays_in_heap(const Channel& channel) {
   int num_private = 0;
-  for (int rank = 0; rank < channel.size(); ++rank) num_private += channel.note_of(rank) == kPrivate;
+  for (int rank = 0; rank < channel.size(); ++rank) num_private += channel.payload_of(rank) == kPrivate;
   return num_private == 0 ? InHeap::All : num_private == channel.size() ? InHeap::None : InHeap::Some;
 }
 
 }  // namespace
 
-void barrier(Channel& channel) { channel.meet({.operation = Operation::Barrier}); }
+void barrier(Channel& channel) { channel.arrive_and_wait({.operation = Operation::Barrier}); }
 
 void broadcast(Channel& channel, const Array& array, int root) {
   check_root(channel, root);
@@ -146,11 +146,11 @@ std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction
   if (with_squares && has_squares(array.type, reduction)) squares = 0;
   size_t begin = 0;
   if (heap_offset && array.bytes() >= kLeastInPlace) {
-    channel.meet(call, *heap_offset);
+    channel.arrive_and_wait(call, *heap_offset);
   } else {
     // In the hope that all are like this: then this round is the first piece's.
     copy_bytes(channel.stage(), array.data, std::min(kStageBytes, array.bytes()));
-    channel.meet(call, kPrivate);
+    channel.arrive_and_wait(call, kPrivate);
   }
   auto where = arrays_in_heap(channel);
   if (where == InHeap::All) return reduce_in_place(channel, call, array, reduction, squares);
@@ -173,7 +173,7 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_
                 const std::function<void(const Array& share)>& between) {
   require_reduction(array.type, reduction);
   Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
-  channel.meet(call, heap_offset);
+  channel.arrive_and_wait(call, heap_offset);
   if (auto share = share_of(array.bytes(), channel.rank(), channel.size()); share.length > 0) {
     auto arrays = noted_arrays(channel, share.begin);
     std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
@@ -184,7 +184,7 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_
     std::erase(arrays, own);
     for (auto* other : arrays) copy_bytes(other, own, share.length);
   }
-  channel.meet(call);
+  channel.arrive_and_wait(call);
 }
 
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root) {
@@ -269,7 +269,7 @@ void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::v
     lengths[rank] = inputs[rank].bytes();
     lengths[size + rank] = outputs[rank].bytes();
   }
-  channel.meet(call);
+  channel.arrive_and_wait(call);
   auto length_of = [&](int rank, int index) { return reinterpret_cast<const uint64_t*>(channel.staged(rank))[index]; };
   uint64_t longest = 0;
   for (int from = 0; from < size; ++from) {

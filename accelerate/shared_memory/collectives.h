@@ -1,10 +1,10 @@
 #pragma once
 
-// Collectives on bytes, made of rounds. Every rank of the channel's group calls the same ones in the same order, with
-// arguments that fit together; if not, it is an Error on all of them. A group that is broken throws PeerError.
+// Collectives on bytes, built from rounds (channel.h). All ranks of the group call the same collectives in the same
+// order with matching arguments; a mismatch is an Error on all of them. A group that has failed throws PeerError.
 //
-// What is larger than a stage goes through it piece by piece. Two stages take turns, so that a rank can fill one while
-// others still read the other, and one round for each piece is enough.
+// Arrays larger than a staging buffer go through it in pieces. Staging is double-buffered: a rank fills one buffer
+// while its peers still read the other, so that each piece needs one barrier only.
 
 #include <cstddef>
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace accelerate::shared_memory {
 
-/// Elements that a rank works on.
+/// The elements that a rank contributes or receives.
 struct Array {
   std::byte* data = nullptr;
   size_t count = 0;
@@ -24,42 +24,42 @@ struct Array {
   size_t bytes() const { return count * bytes_of(type); }
 };
 
-/// The arrays of one rank for each of its peers, in rank order. All are as long.
+/// One array per rank, in rank order. All have the same length.
 using Arrays = std::vector<std::byte*>;
 
 /// Returns when all ranks have called it.
 void barrier(Channel& channel);
 
-/// Overwrites `array` with that of `root`.
+/// Copies the array of `root` to all ranks.
 void broadcast(Channel& channel, const Array& array, int root);
 
-/// Combines the arrays of all ranks, in place. When those of all ranks lie in their heaps (`heap_offset` says where),
-/// every rank combines its share for all of them where they lie; nothing is copied.
+/// Reduces the arrays of all ranks, in place. If the arrays of all ranks lie in their heaps (at `heap_offset`), each
+/// rank reduces its slice and writes the result into the arrays of all ranks directly; nothing is staged.
 ///
-/// `with_squares` asks for the sum of the squares of the results: the same number on all ranks that get one. There is
-/// none unless all ranks ask for it, but for arrays that are copied, and none where has_squares() is false (reduce.h).
+/// `with_squares` also returns the sum of squares of the result, the same number on all ranks that get one. Nothing is
+/// returned if a rank does not ask for it (staged arrays excepted), or if has_squares() is false (reduce.h).
 std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction reduction,
                                  std::optional<size_t> heap_offset = {}, bool with_squares = false);
 
-/// The same for arrays that all lie in their heaps, with something in between: a rank that has combined its share of
-/// them hands it to `between`, which may combine it with what other groups have, and then to its peers. Ranks without a
-/// share, as there are when the arrays are short, have nothing to hand on.
+/// The same for arrays in heaps, with a step between reduce-scatter and all-gather: each rank passes its reduced slice
+/// to `between`, which may reduce it further with other groups. It is not called on ranks whose slice is empty, which
+/// happens with short arrays.
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
                 const std::function<void(const Array& share)>& between);
 
-/// Combines the arrays of all ranks for `root` only; those of the others stay.
+/// Reduces the arrays of all ranks into that of `root`; the arrays of other ranks are not changed.
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root);
 
-/// Combines, for each rank, the arrays that all have for it: `inputs[rank]` of every rank go to that rank's `output`.
+/// Reduces `inputs[r]` of all ranks into `output` of rank r.
 void reduce_scatter(Channel& channel, const Arrays& inputs, const Array& output, Reduction reduction);
 
-/// Copies the input of every rank to the outputs of all.
+/// Copies the input of every rank to the outputs of all ranks.
 void all_gather(Channel& channel, const Array& input, const Arrays& outputs);
 
-/// Copies the input of every rank to the outputs of `root`; others need none.
+/// Copies the input of every rank to the outputs of `root`; other ranks pass none.
 void gather(Channel& channel, const Array& input, const Arrays& outputs, int root);
 
-/// Copies `inputs[rank]` of `root` to the output of that rank; others need no inputs.
+/// Copies `inputs[rank]` of `root` to the output of that rank; other ranks pass none.
 void scatter(Channel& channel, const Arrays& inputs, const Array& output, int root);
 
 /// Copies `inputs[to]` of every rank to `outputs[from]` of rank `to`. Lengths may differ from pair to pair.

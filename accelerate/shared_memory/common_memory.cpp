@@ -74,17 +74,17 @@ FileCard exchange_card(Channel& channel, const Call& call, const Attempt& attemp
   FileCard card;
   if (attempt.segment) card = file_card_of(*attempt.segment);
   std::memcpy(channel.stage(), &card, sizeof(card));
-  channel.meet(call);
+  channel.arrive_and_wait(call);
   std::memcpy(&card, channel.staged(0), sizeof(card));
   return card;
 }
 
 /// The memory if all ranks have it. When it returns, all ranks have called it.
 std::shared_ptr<Segment> agreed(Channel& channel, const Call& call, const Attempt& attempt) {
-  channel.meet(call, static_cast<uint64_t>(attempt.outcome));
+  channel.arrive_and_wait(call, static_cast<uint64_t>(attempt.outcome));
   bool done = true;
   for (int rank = 0; rank < channel.size(); ++rank) {
-    const auto outcome = static_cast<Outcome>(channel.note_of(rank));
+    const auto outcome = static_cast<Outcome>(channel.payload_of(rank));
     done = done && outcome == Outcome::Done;
     if (outcome != Outcome::NoMemory) continue;
     fail(call.count, " bytes of memory that ranks share cannot be had: ",

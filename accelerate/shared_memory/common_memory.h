@@ -1,6 +1,6 @@
 #pragma once
 
-// Memory of which there is one copy on a machine, and which all ranks of a group see.
+// A segment that all ranks of a group map: one copy per machine.
 
 #include <cstddef>
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace accelerate::shared_memory {
 
-/// A segment of `bytes` zeros that every rank maps. It lasts until the last of them has let go of it, in whatever order
-/// they end. Each rank puts memory behind its `own` ranges, which is then near its cores; together they cover what is
-/// used. Null on all ranks where some may not open what another has made: ranks in containers of their own do not see
-/// each other's processes. Throws Error on all ranks when one finds no memory. Collective.
+/// Creates a zeroed segment of `bytes` that every rank maps. It lives until the last rank drops it, in any order. Each
+/// rank first-touches its `own` ranges, so that their pages are on its NUMA node; together the ranges cover what is
+/// used. Returns null on all ranks if any rank cannot open the segment, as in separate containers, where ranks do not
+/// see each other's processes. Throws Error on all ranks if one runs out of memory. Collective.
 std::shared_ptr<Segment> make_common_memory(Channel& channel, size_t bytes, const std::vector<Range>& own);
 
 }  // namespace accelerate::shared_memory

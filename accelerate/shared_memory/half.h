@@ -1,7 +1,6 @@
 #pragma once
 
-// The 16-bit floating types, to and from float32. Without branches, so that loops over them become vector instructions
-// on any machine.
+// float16 and bfloat16 to and from float32. Branch-free, so that compilers vectorise loops over them on any machine.
 
 #include <bit>
 #include <cstdint>
@@ -18,7 +17,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// A choice without a branch: compilers turn `?:` over floating-point work into one.
+/// A select without a branch: compilers may turn `?:` over floating-point work into one.
 inline uint32_t choose(bool condition, uint32_t yes, uint32_t no) {
   uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (yes & mask) | (no & ~mask);

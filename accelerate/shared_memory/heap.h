@@ -1,6 +1,6 @@
 #pragma once
 
-// Blocks of a segment, for what a rank wants its peers to reach without a copy.
+// Allocates blocks in a segment, for tensors that peers read and write in place.
 
 #include <sys/types.h>
 
@@ -14,25 +14,25 @@
 
 namespace accelerate::shared_memory {
 
-/// The heap of the rank that made `segment`. Blocks start at pages. Any thread may call.
+/// The heap of the rank that created `segment`. Blocks are page-aligned. Thread-safe.
 class Heap {
  public:
-  /// Leaves the first `reserved` bytes of the segment alone.
+  /// Does not use the first `reserved` bytes of the segment.
   Heap(std::shared_ptr<Segment> segment, size_t reserved);
 
-  /// The offset of a new block of zeros. Throws Error when there is no memory for it.
+  /// Returns the offset of a new zeroed block. Throws Error if there is no memory for it.
   size_t allocate(size_t bytes);
 
-  /// Gives the block at `offset` back to the system, in the process that made the heap: one that was forked from it has
-  /// the same memory, not a copy.
+  /// Returns the block at `offset` to the system. Does nothing in a forked child: the segment is shared with the
+  /// parent, not copied.
   void free(size_t offset);
 
-  /// Where in the segment the range is; nothing when it is elsewhere.
+  /// The offset of the range in the segment, or nothing if it lies elsewhere.
   std::optional<size_t> offset_of(const void* data, size_t bytes) const;
 
   std::byte* at(size_t offset) const { return segment_->data() + offset; }
 
-  /// In blocks that are not free.
+  /// The total size of the allocated blocks.
   size_t used_bytes() const;
 
  private:

@@ -20,23 +20,23 @@ size_t heap_bytes(int size) {
 
 }  // namespace
 
-MeetingOptions LocalGroup::meeting_options(int size, std::chrono::milliseconds timeout) {
+ExchangeOptions LocalGroup::exchange_options(int size, std::chrono::milliseconds timeout) {
   return {.control_bytes = ControlView::bytes(size),
           .heap_bytes = heap_bytes(size),
           .stage_bytes = kStagesBytes,
           .timeout = timeout};
 }
 
-LocalGroup::LocalGroup(Meeting meeting, std::chrono::milliseconds timeout, std::optional<int> core_sharers)
-    : ranks_(std::move(meeting.ranks)),
+LocalGroup::LocalGroup(ExchangedSegments segments, std::chrono::milliseconds timeout, std::optional<int> core_sharers)
+    : ranks_(std::move(segments.ranks)),
       core_for_each_(core_sharers.value_or(static_cast<int>(ranks_.size())) <= available_cores()),
-      control_(std::move(meeting.control)),
-      segments_(std::move(meeting.heaps)),
-      heap_(std::make_shared<Heap>(segments_[meeting.number], kStagesBytes)),
-      channel_(memory(), meeting.number, timeout),
-      mailbox_(memory(), meeting.number, heap_),
-      watch_(std::move(meeting.processes),
-             [control = memory().control](int peer) { control.mark_broken(Break::Died, peer); }) {}
+      control_(std::move(segments.control)),
+      segments_(std::move(segments.heaps)),
+      heap_(std::make_shared<Heap>(segments_[segments.number], kStagesBytes)),
+      channel_(memory(), segments.number, timeout),
+      mailbox_(memory(), segments.number, heap_),
+      watch_(std::move(segments.processes),
+             [control = memory().control](int peer) { control.mark_failed(Failure::Died, peer); }) {}
 
 GroupMemory LocalGroup::memory() const {
   int size = static_cast<int>(segments_.size());

@@ -1,6 +1,6 @@
 #pragma once
 
-// The ranks of one machine, connected by the memory they have exchanged.
+// The ranks of one machine, connected through shared memory.
 
 #include <chrono>
 #include <memory>
@@ -8,28 +8,29 @@
 #include <vector>
 
 #include "accelerate/shared_memory/channel.h"
+#include "accelerate/shared_memory/exchange_segments.h"
 #include "accelerate/shared_memory/heap.h"
 #include "accelerate/shared_memory/mailbox.h"
-#include "accelerate/shared_memory/meeting.h"
 #include "accelerate/shared_memory/peer_watch.h"
 
 namespace accelerate::shared_memory {
 
-/// One rank's side of a group. The end of a peer's process breaks the group within milliseconds; destroying this object
-/// does so too, as far as peers still wait for this rank.
+/// One rank's side of a group. If the process of a peer ends, the group fails within milliseconds. Destroying this
+/// object also fails the group for peers that still wait for this rank.
 class LocalGroup {
  public:
-  /// What ranks need to meet as a group of `size`.
-  static MeetingOptions meeting_options(int size, std::chrono::milliseconds timeout);
+  /// The memory that a group of `size` ranks needs.
+  static ExchangeOptions exchange_options(int size, std::chrono::milliseconds timeout);
 
-  /// Ranks are counted in the group by their place among those that have met; messages name them as the job does.
-  /// `core_sharers` of them run on the cores of this one, itself included; all where it is not known.
-  LocalGroup(Meeting meeting, std::chrono::milliseconds timeout, std::optional<int> core_sharers = std::nullopt);
+  /// Ranks are numbered by their index in `segments`; messages show their numbers in the job. `core_sharers` is the
+  /// number of ranks that share the cores of this one, itself included; all if not given.
+  LocalGroup(ExchangedSegments segments, std::chrono::milliseconds timeout,
+             std::optional<int> core_sharers = std::nullopt);
 
   Channel& channel() { return channel_; }
   Mailbox& mailbox() { return mailbox_; }
 
-  /// Blocks that peers reach without a copy. They may outlive the group, together with the heap.
+  /// Allocates blocks that peers access in place. The heap may outlive the group.
   const std::shared_ptr<Heap>& heap() const { return heap_; }
 
  private:

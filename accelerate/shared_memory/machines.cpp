@@ -35,9 +35,9 @@ void warn_of_unknown(int rank) {
 }
 
 /// Rank 0 hears from everybody. The answer is the number of each rank's machine.
-std::string number_machines(const NoticeBoard& board, int size) {
+std::string number_machines(const KeyValueStore& store, int size) {
   std::vector<std::string> names;
-  for (int rank = 0; rank < size; ++rank) names.push_back(board.read(key_of(rank)));
+  for (int rank = 0; rank < size; ++rank) names.push_back(store.get(key_of(rank)));
   const bool willing = std::find(names.begin(), names.end(), kUnwilling) == names.end();
   const auto unknown = std::find(names.begin(), names.end(), kNameless);
   const bool known = unknown == names.end();
@@ -77,10 +77,10 @@ bool all_alike(const Machines& machines) {
                      [&](const auto& ranks) { return ranks.size() == machines.front().size(); });
 }
 
-Machines find_machines(const NoticeBoard& board, int rank, int size, bool willing) {
-  board.post(key_of(rank), willing ? name_of_machine().value_or(kNameless) : kUnwilling);
-  if (rank == 0) board.post("machines", number_machines(board, size));
-  std::istringstream numbers(board.read("machines"));
+Machines find_machines(const KeyValueStore& store, int rank, int size, bool willing) {
+  store.set(key_of(rank), willing ? name_of_machine().value_or(kNameless) : kUnwilling);
+  if (rank == 0) store.set("machines", number_machines(store, size));
+  std::istringstream numbers(store.get("machines"));
   std::vector<std::string> names;
   for (std::string number; numbers >> number;) names.push_back(number);
   return group_by_machine(names);

@@ -23,69 +23,70 @@ Mailbox::Mailbox(GroupMemory memory, int rank, std::shared_ptr<Heap> heap)
       num_sent_(memory_.control.size()) {}
 
 template <class Ready>
-void Mailbox::wait(Waiter& waiter, std::chrono::milliseconds limit, const std::string& what, Ready ready) {
+void Mailbox::wait(SpinWaiter& waiter, std::chrono::milliseconds limit, const std::string& what, Ready ready) {
   auto& control = memory_.control;
-  auto broken = [&] { return control.reason() != Break::None; };
+  auto broken = [&] { return control.reason() != Failure::None; };
   bool done = false;
   auto look = [&] { return done = ready(); };
-  waiter.wait(control.seat(rank_).mail, Clock::now() + limit, [&] { return look() || broken(); });
+  waiter.wait(control.slot(rank_).messages, Clock::now() + limit, [&] { return look() || broken(); });
   // Looked at once more: a rank that sent its message and then ended has broken the group, but not this.
   if (done || look()) return;
-  if (broken()) throw PeerError(describe_break(memory_) + " (" + what + ", through shared memory)");
+  if (broken()) throw PeerError(describe_failure(memory_) + " (" + what + ", through shared memory)");
   throw PeerError("the other rank did not take part (" + what + ", through shared memory)");
 }
 
 /// A rank that ended after its work was done does not keep the others from writing to each other.
 void Mailbox::check_reader(int to) const {
   auto reason = memory_.control.reason();
-  if (reason == Break::None) return;
-  if (reason != Break::GaveUp && memory_.control.culprit() != to) return;
-  throw PeerError(describe_break(memory_) + ", so nothing can be sent to rank " + memory_.name_of(to));
+  if (reason == Failure::None) return;
+  if (reason != Failure::TimedOut && memory_.control.failed_rank() != to) return;
+  throw PeerError(describe_failure(memory_) + ", so nothing can be sent to rank " + memory_.name_of(to));
 }
 
-Letter* Mailbox::free_letter(int to) const {
-  auto* letters = memory_.control.letters(rank_, to);
-  auto* end = letters + Control::kLetters;
-  auto* free = std::find_if(letters, end, [](const Letter& letter) { return letter.full.load() == 0; });
+MessageSlot* Mailbox::free_slot(int to) const {
+  auto* message_slots = memory_.control.message_slots(rank_, to);
+  auto* end = message_slots + Control::kMessageSlots;
+  auto* free = std::find_if(message_slots, end, [](const MessageSlot& slot) { return slot.full.load() == 0; });
   return free == end ? nullptr : free;
 }
 
-void Mailbox::free_what_was_read() {
+void Mailbox::free_read_messages() {
   std::erase_if(unread_, [&](const Sent& sent) {
-    if (sent.letter->full.load() != 0) return false;
+    if (sent.slot->full.load() != 0) return false;
     heap_->free(sent.offset);
     return true;
   });
 }
 
 void Mailbox::send(const std::byte* data, size_t bytes, int to, int tag, std::chrono::milliseconds limit) {
-  auto what = "send to rank " + std::to_string(to) + ", which has " + std::to_string(Control::kLetters) + " unread";
+  auto what =
+      "send to rank " + std::to_string(to) + ", which has " + std::to_string(Control::kMessageSlots) + " unread";
   check_reader(to);
-  wait(sending_, limit, what, [&] { return free_letter(to) != nullptr; });
-  free_what_was_read();
-  auto* letter = free_letter(to);
-  letter->tag = tag;
-  letter->number = num_sent_[to]++;
-  letter->bytes = bytes;
-  letter->offset = heap_->allocate(bytes);
-  if (bytes > 0) std::memcpy(heap_->at(letter->offset), data, bytes);
-  letter->full.store(1);
-  unread_.push_back({letter, letter->offset});
-  memory_.control.seat(to).mail.notify();
+  wait(sending_, limit, what, [&] { return free_slot(to) != nullptr; });
+  free_read_messages();
+  auto* slot = free_slot(to);
+  slot->tag = tag;
+  slot->number = num_sent_[to]++;
+  slot->bytes = bytes;
+  slot->offset = heap_->allocate(bytes);
+  if (bytes > 0) std::memcpy(heap_->at(slot->offset), data, bytes);
+  slot->full.store(1);
+  unread_.push_back({slot, slot->offset});
+  memory_.control.slot(to).messages.notify();
 }
 
 bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
-  auto* letters = memory_.control.letters(from, rank_);
+  auto* message_slots = memory_.control.message_slots(from, rank_);
   auto look = [&] {
-    Letter* oldest = nullptr;
-    for (auto* letter = letters; letter != letters + Control::kLetters; ++letter) {
-      if (letter->full.load() == 0 || letter->tag != tag) continue;
-      if (!oldest || letter->number < oldest->number) oldest = letter;
+    MessageSlot* oldest = nullptr;
+    for (auto* slot = message_slots; slot != message_slots + Control::kMessageSlots; ++slot) {
+      if (slot->full.load() == 0 || slot->tag != tag) continue;
+      if (!oldest || slot->number < oldest->number) oldest = slot;
     }
     return oldest;
   };
   // Letters come in the order of their numbers, but to any place. The first look may have passed a place just before it
-  // was filled and then found a later letter; whatever is older than that is there when it looks again.
+  // was filled and then found a later slot; whatever is older than that is there when it looks again.
   auto* oldest = look() ? look() : nullptr;
   if (!oldest) return false;
   if (oldest->bytes != bytes) {
@@ -96,7 +97,7 @@ bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
   if (bytes > 0) std::memcpy(data, sent, bytes);
   if (bytes >= kLargeMessage) release_pages(sent, bytes / page_bytes() * page_bytes());
   oldest->full.store(0);
-  memory_.control.seat(from).mail.notify();
+  memory_.control.slot(from).messages.notify();
   return true;
 }
 

@@ -55,7 +55,7 @@ bool PeerMemory::try_all(Channel& channel) {
   uint64_t secret = uint64_t{random()} << 32 | random();
   const Card own{.process = getpid(), .secret_address = &secret, .secret = secret};
   std::memcpy(channel.stage(), &own, sizeof(own));
-  channel.meet(kCall);
+  channel.arrive_and_wait(kCall);
   bool all_reached = true;
   processes_.clear();
   for (int rank = 0; rank < channel.size(); ++rank) {
@@ -63,9 +63,9 @@ bool PeerMemory::try_all(Channel& channel) {
     processes_.push_back(card.process);
     all_reached = all_reached && finds_secret(card) && can_write(card);
   }
-  channel.meet(kCall, /*note=*/all_reached);
+  channel.arrive_and_wait(kCall, /*payload=*/all_reached);
   bool reachable = true;
-  for (int rank = 0; rank < channel.size(); ++rank) reachable = reachable && channel.note_of(rank) != 0;
+  for (int rank = 0; rank < channel.size(); ++rank) reachable = reachable && channel.payload_of(rank) != 0;
   return reachable;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The private memory of the other ranks: what a rank keeps outside the heaps, where it can have huge pages.
+// Writes to the private memory of other ranks, outside of the heaps, where tensors can have huge pages.
 
 #include <sys/types.h>
 
@@ -14,21 +14,21 @@
 
 namespace accelerate::shared_memory {
 
-/// Writes to addresses of other processes. Linux lets processes of one user do so (process_vm_writev), unless Yama's
-/// ptrace_scope or a seccomp filter is against it; ranks in containers of their own do not see each other's processes.
-/// Where they may not, each rank allows those beside it to do so, for as long as this exists, if that helps.
+/// Writes to other processes with process_vm_writev(2), which Linux allows between processes of one user unless Yama's
+/// ptrace_scope or a seccomp filter forbids it. Ranks in separate containers do not see each other's processes. If the
+/// first attempt fails, each rank grants its siblings access while this object lives (PeerPermission) and tries again.
 class PeerMemory {
  public:
-  /// Reaches nobody.
+  /// Not reachable.
   PeerMemory() = default;
 
-  /// Tries whether every rank can write to every other. Collective; the outcome is the same on all ranks.
+  /// Probes whether every rank can write to every other. Collective; all ranks get the same result.
   explicit PeerMemory(Channel& channel);
 
   bool reachable() const { return reachable_; }
 
-  /// Copies `bytes` to `there`, an address of `rank`, which has to know of it. Nothing happens when that process has
-  /// ended: whoever meets its group next is told so. Only where reachable().
+  /// Copies `bytes` to the address `there` in the process of `rank`, which must expect it. If that process has ended,
+  /// nothing happens here: the next collective of its group throws. Requires reachable().
   void write(int rank, std::byte* there, std::span<const std::byte> bytes) const;
 
  private:

@@ -1,14 +1,13 @@
 #pragma once
 
-// What a process has to say before ranks beside it may write to its memory.
+// Grants sibling ranks access to the memory of this process under Yama.
 
 namespace accelerate::shared_memory {
 
-/// While one of these exists, the processes below this one's parent, which starts the ranks, may reach its memory. For
-/// kernels with Yama where kernel.yama.ptrace_scope is 1, as by default on Ubuntu: there a process of the same user may
-/// not, unless it is an ancestor or the process agrees (PR_SET_PTRACER). Does nothing elsewhere, and nothing below
-/// init, which all processes are below. A process agrees with one other at a time, so this replaces what a crash
-/// handler said.
+/// While it lives, all descendants of this process's parent, which starts the ranks, may access the memory of this
+/// process. Needed if kernel.yama.ptrace_scope is 1, Ubuntu's default: access then requires an ancestor or
+/// PR_SET_PTRACER (prctl(2)). Does nothing on other kernels, or if the parent is init, since every process descends
+/// from it. A process has one tracer setting at a time, so this replaces one that a crash handler has made.
 class PeerPermission {
  public:
   PeerPermission();

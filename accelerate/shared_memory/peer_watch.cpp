@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 
 namespace accelerate::shared_memory {
 
@@ -22,7 +22,7 @@ Descriptor own_process_descriptor() {
 PeerWatch::PeerWatch(std::vector<Descriptor> processes, std::function<void(int index)> on_end)
     : processes_(std::move(processes)), on_end_(std::move(on_end)), stop_(eventfd(0, EFD_CLOEXEC)) {
   if (!stop_) fail("the other ranks cannot be watched: eventfd: ", std::strerror(errno));
-  thread_ = quiet_thread([this] { run(); });
+  thread_ = thread_without_signals([this] { run(); });
 }
 
 PeerWatch::~PeerWatch() {

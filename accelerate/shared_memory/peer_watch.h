@@ -1,6 +1,6 @@
 #pragma once
 
-// Notices the end of other processes at once, however they end.
+// Watches other processes through pidfds (pidfd_open(2)), so that the end of one is noticed at once.
 
 #include <functional>
 #include <thread>
@@ -10,18 +10,17 @@
 
 namespace accelerate::shared_memory {
 
-/// A descriptor of this process that others can watch, in other PID namespaces too. Throws Error where the system has
-/// none.
+/// A pidfd of this process, which works in other PID namespaces too. Throws Error if the kernel has no pidfds.
 Descriptor own_process_descriptor();
 
-/// Calls `on_end(index)`, from a thread of its own, for each of the processes that ends.
+/// Calls `on_end(index)` from a background thread for each process that ends.
 class PeerWatch {
  public:
   /// A process without a descriptor is not watched.
   PeerWatch(std::vector<Descriptor> processes, std::function<void(int index)> on_end);
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
-  /// No call is made after this.
+  /// Joins the thread: `on_end` is not called afterwards.
   ~PeerWatch();
 
  private:

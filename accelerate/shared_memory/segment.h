@@ -1,7 +1,7 @@
 #pragma once
 
-// Memory that several processes see. It has no name, so nothing is left of it when the last of them ends, however it
-// ends, and no other job can meet it by accident.
+// Shared memory without a name (memfd_create(2)): it is freed with the last process that maps it, even after a crash,
+// and no other job can open it by accident.
 
 #include <cstddef>
 
@@ -9,17 +9,16 @@
 
 namespace accelerate::shared_memory {
 
-/// A range of addresses behind which lies memory that can be handed to another process as a file descriptor. At first
-/// it is addresses only; commit() puts memory behind a part of them. Throws Error when the system refuses.
+/// A mapped memfd. A new one only reserves addresses; commit() allocates pages. Throws Error if a system call fails.
 class Segment {
  public:
-  /// Makes a segment of `capacity` bytes.
+  /// Creates a segment of `capacity` bytes.
   explicit Segment(size_t capacity);
 
-  /// Maps the segment that another process has made.
+  /// Maps the segment of another process.
   explicit Segment(const Descriptor& descriptor);
 
-  /// The same, and keeps the descriptor for what else is to be done with it.
+  /// The same, and keeps the descriptor, which commit(), release() and make_private() need.
   explicit Segment(Descriptor&& descriptor);
 
   Segment(const Segment&) = delete;
@@ -29,18 +28,18 @@ class Segment {
   std::byte* data() const { return data_; }
   size_t capacity() const { return capacity_; }
 
-  /// What another process needs to map it; only with whoever made it or kept it.
+  /// To be sent to another process. Only valid in a Segment that was created here or keeps its descriptor.
   const Descriptor& descriptor() const { return descriptor_; }
 
-  /// Puts zeroed memory behind the range, now, so that using it cannot fail later: a machine without enough of it is an
-  /// Error here, not a signal in the middle of a collective. For whoever has the descriptor.
+  /// Allocates zeroed pages for the range now. A machine without enough memory is an Error here, instead of a SIGBUS in
+  /// the middle of a collective. Needs the descriptor.
   void commit(size_t offset, size_t bytes);
 
-  /// Gives the memory of the range back. For whoever has the descriptor.
+  /// Returns the pages of the range to the system. Needs the descriptor.
   void release(size_t offset, size_t bytes);
 
-  /// From here on what this process writes is its own: a page is copied when it is first written to. It sees the rest
-  /// as it is with the others, who should no longer write. For whoever has the descriptor.
+  /// Remaps the segment copy-on-write (MAP_PRIVATE): writes of this process stay private. Pages that it has not written
+  /// still show the shared contents, so peers should no longer write. Needs the descriptor.
   void make_private();
 
  private:
@@ -64,12 +63,11 @@ struct Range {
 /// The unit of commit() and release().
 size_t page_bytes();
 
-/// Gives the memory behind some whole pages of a segment back to the system, also in a process that did not make it.
-/// They hold zeros then.
+/// Returns whole pages of a segment to the system, also in a process that did not create it. They read as zeros then.
 void release_pages(std::byte* data, size_t bytes);
 
-/// Puts memory behind all pages of a range that have none, now and at once. Throws Error when there is not enough of
-/// it; a kernel before Linux 5.14 does so when they are first written, and may send a signal.
+/// Populates all pages of a range now (MADV_POPULATE_WRITE). Throws Error if there is not enough memory. Kernels before
+/// Linux 5.14 populate pages on first write, which may raise a signal.
 void commit_pages(std::byte* data, size_t bytes);
 
 }  // namespace accelerate::shared_memory

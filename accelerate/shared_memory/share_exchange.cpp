@@ -18,7 +18,7 @@ size_t total_bytes(const ByteArrays& arrays) {
 /// Where each rank has its arrays, by rank: addresses of its process. When it returns, all ranks have called it.
 std::vector<ByteArrays> exchange_places(Channel& channel, const ByteArrays& own) {
   std::copy(own.begin(), own.end(), reinterpret_cast<std::span<std::byte>*>(channel.stage()));
-  channel.meet({.operation = Operation::Exchange, .count = total_bytes(own)});
+  channel.arrive_and_wait({.operation = Operation::Exchange, .count = total_bytes(own)});
   std::vector<ByteArrays> places;
   for (int rank = 0; rank < channel.size(); ++rank) {
     const auto* first = reinterpret_cast<const std::span<std::byte>*>(channel.staged(rank));
@@ -29,7 +29,7 @@ std::vector<ByteArrays> exchange_places(Channel& channel, const ByteArrays& own)
     for (size_t i = 0; i < own.size(); ++i) {
       if (places[rank][i].size() == places[0][i].size()) continue;
       fail("exchange of shares: array ", i, " has ", places[0][i].size(), " bytes on rank 0 and ",
-           places[rank][i].size(), " on rank ", rank, "; they have to be as long on all ranks");
+           places[rank][i].size(), " on rank ", rank, "; they must have the same length on all ranks");
     }
   }
   return places;
@@ -48,7 +48,7 @@ void write_to_peers(Channel& channel, const PeerMemory& peers, const ByteArrays&
       }
     }
   });
-  channel.meet({.operation = Operation::Exchange});
+  channel.arrive_and_wait({.operation = Operation::Exchange});
 }
 
 /// Goes through parts from the first to the last, some bytes at a time.
@@ -99,7 +99,7 @@ void pass_through_stages(Channel& channel, const ByteArrays& arrays, const Share
     walks[channel.rank()].next(bytes, [&](std::byte* data, size_t offset, size_t length) {
       std::memcpy(channel.stage() + offset, data, length);
     });
-    channel.meet({.operation = Operation::Exchange, .count = longest});
+    channel.arrive_and_wait({.operation = Operation::Exchange, .count = longest});
     for (int rank = 0; rank < channel.size(); ++rank) {
       if (rank == channel.rank()) continue;
       walks[rank].next(bytes, [&](std::byte* data, size_t offset, size_t length) {
@@ -119,7 +119,7 @@ void exchange_shares(Channel& channel, const PeerMemory& peers, const std::vecto
                      size_t num_rounds, const std::function<Shares(size_t round)>& make, const RunRounds& run_rounds) {
   const bool places_fit = arrays.size() * sizeof(ByteArrays::value_type) <= kStageBytes;
   if (peers.reachable() && places_fit) return write_to_peers(channel, peers, arrays, num_rounds, make, run_rounds);
-  channel.meet({.operation = Operation::Exchange, .count = total_bytes(arrays)});
+  channel.arrive_and_wait({.operation = Operation::Exchange, .count = total_bytes(arrays)});
   for (size_t round = 0; round < num_rounds; ++round) pass_through_stages(channel, arrays, make(round));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Arrays of which every rank makes a part.
+// Exchanges slices of arrays: each rank computes some slices, and all ranks get all of them (an uneven all-gather).
 
 #include <cstddef>
 #include <functional>
@@ -19,19 +19,19 @@ struct Part {
   size_t length = 0;
 };
 
-/// The parts that each rank makes, by rank. The same on all ranks.
+/// The slices that each rank computes, by rank. The same on all ranks.
 using Shares = std::vector<std::vector<Part>>;
 
-/// Calls its second argument for every round, on some threads.
+/// Calls `run` for every round, on one or more threads.
 using RunRounds = std::function<void(size_t num_rounds, const std::function<void(size_t round)>& run)>;
 
-/// One after the other.
+/// Runs the rounds in order, on this thread.
 void run_in_order(size_t num_rounds, const std::function<void(size_t round)>& run);
 
-/// Calls `make` for each round, which makes this rank's parts of `arrays` and returns everyone's; in the end all ranks
-/// have all parts. Nothing is made before all ranks have come. Collective; the arrays are as long on all ranks. Where
-/// `peers` are reachable, a rank writes what it has made to where it belongs on each of the others, with `run_rounds`;
-/// else it goes through the stages, in two copies.
+/// Calls `make` for each round: it computes this rank's slices of `arrays` and returns the slices of all ranks. In the
+/// end all ranks have all slices. Starts with a barrier. Collective; the arrays have the same length on all ranks. If
+/// `peers` are reachable, each rank writes its slices straight into the arrays of the others, by `run_rounds`;
+/// otherwise they go through the staging buffers, in two copies.
 void exchange_shares(Channel& channel, const PeerMemory& peers, const std::vector<std::span<std::byte>>& arrays,
                      size_t num_rounds, const std::function<Shares(size_t round)>& make,
                      const RunRounds& run_rounds = run_in_order);

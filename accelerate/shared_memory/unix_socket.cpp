@@ -110,25 +110,25 @@ void send_descriptors(const Descriptor& socket, int32_t number, const std::vecto
   }
 }
 
-Parcel receive_descriptors(const Descriptor& socket, std::chrono::milliseconds limit) {
+ReceivedDescriptors receive_descriptors(const Descriptor& socket, std::chrono::milliseconds limit) {
   if (!wait_for_input(socket, limit)) fail("another rank did not send its memory in ", limit.count() / 1000.0, " s");
   Message message;
-  auto received = recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC);
-  if (received < 0) fail("file descriptors cannot be received: ", std::strerror(errno));
-  if (received == 0) fail("another rank has closed the connection before it sent its memory");
-  Parcel parcel{.number = message.number, .descriptors = {}};
+  auto num_bytes = recvmsg(socket.get(), &message.header, MSG_CMSG_CLOEXEC);
+  if (num_bytes < 0) fail("file descriptors cannot be received: ", std::strerror(errno));
+  if (num_bytes == 0) fail("another rank has closed the connection before it sent its memory");
+  ReceivedDescriptors received{.number = message.number, .descriptors = {}};
   auto* entry = CMSG_FIRSTHDR(&message.header);
   if (!entry || entry->cmsg_type != SCM_RIGHTS) fail("another rank sent no file descriptors");
   size_t count = (entry->cmsg_len - CMSG_LEN(0)) / sizeof(int);
   for (size_t i = 0; i < count; ++i) {
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(entry) + i * sizeof(int), sizeof(int));
-    parcel.descriptors.emplace_back(fd);
+    received.descriptors.emplace_back(fd);
   }
   if (message.header.msg_flags & MSG_CTRUNC) {
     fail("this process may not open more files; raise its limit (ulimit -n)");
   }
-  return parcel;
+  return received;
 }
 
 }  // namespace accelerate::shared_memory

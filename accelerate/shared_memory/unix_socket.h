@@ -1,6 +1,6 @@
 #pragma once
 
-// Sockets of one machine, over which processes hand each other file descriptors.
+// Unix sockets in the abstract namespace, over which processes send file descriptors (unix(7), SCM_RIGHTS).
 
 #include <chrono>
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace accelerate::shared_memory {
 
-/// Listens under `name`, which is not a file and goes away with the socket. Throws Error when the name is taken.
+/// Listens at an abstract address, which disappears with the socket. Throws Error if the name is taken.
 Descriptor listen_at(const std::string& name);
 
-/// Waits up to `limit` for someone of this user to connect.
+/// Waits up to `limit` for a process of the same user to connect.
 std::optional<Descriptor> accept_from(const Descriptor& listener, std::chrono::milliseconds limit);
 
-/// Throws Error when nobody listens there.
+/// Throws Error if no process listens there.
 Descriptor connect_to(const std::string& name);
 
-/// Sends a number and descriptors, of which the receiver gets duplicates. Throws Error.
+/// Sends a number and descriptors; the receiver gets duplicates. Throws Error if it fails.
 void send_descriptors(const Descriptor& socket, int32_t number, const std::vector<int>& descriptors);
 
-struct Parcel {
+struct ReceivedDescriptors {
   int32_t number = 0;
   std::vector<Descriptor> descriptors;
 };
 
-/// Waits up to `limit` for what was sent. Throws Error when nothing comes or the sender is gone.
-Parcel receive_descriptors(const Descriptor& socket, std::chrono::milliseconds limit);
+/// Waits up to `limit` for a message. Throws Error if none arrives or the sender has closed the socket.
+ReceivedDescriptors receive_descriptors(const Descriptor& socket, std::chrono::milliseconds limit);
 
 }  // namespace accelerate::shared_memory

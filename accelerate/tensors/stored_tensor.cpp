@@ -8,7 +8,7 @@
 #include <ATen/ops/from_blob.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/shared_work.h"
+#include "accelerate/base/parallel_for.h"
 
 namespace accelerate::tensors {
 
@@ -35,7 +35,7 @@ void check_bools(const StraightRead& read) {
 void run(const std::vector<StraightRead>& reads) {
   std::vector<uint64_t> sizes;
   for (const auto& read : reads) sizes.push_back(read.values.nbytes());
-  share_out_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
+  parallel_for_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
     const auto& read = reads[index];
     read.file.read_at(read.position + begin, read.bytes + begin, end - begin);
   });

@@ -6,8 +6,8 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/nearest_name.h"
 #include "accelerate/tracking/csv_tracker.h"
+#include "accelerate/tracking/escapes_directory.h"
 #include "accelerate/tracking/jsonl_tracker.h"
-#include "accelerate/tracking/leads_up.h"
 #include "accelerate/tracking/tensorboard_tracker.h"
 
 namespace accelerate::tracking {
@@ -21,7 +21,7 @@ std::filesystem::path run_directory(const std::string& tracker, const TrackerSet
          "project_config.logging_dir");
   }
   const std::filesystem::path project = settings.project_name;
-  if (project.is_absolute() || leads_up(project)) {
+  if (project.is_absolute() || escapes_directory(project)) {
     fail("init_trackers: the project is called '", settings.project_name,
          "', which leads out of logging_dir; give a name below it, and set project_config.logging_dir for the place");
   }

@@ -10,7 +10,7 @@
 #include "accelerate/base/log.h"
 #include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
-#include "accelerate/tracking/leads_up.h"
+#include "accelerate/tracking/escapes_directory.h"
 #include "accelerate/tracking/wall_time.h"
 
 namespace accelerate::tracking {
@@ -71,7 +71,7 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
         auto number = number_of(content);
         if (!number) continue;
         const auto curve = prefix + "_" + part;  // with a directory of its own
-        if (leads_up(curve)) {
+        if (escapes_directory(curve)) {
           get_logger("accelerate.tracking")
               .warning_once("tensorboard: '" + curve + "' leads out of the run's directory and is left out",
                             {.main_process_only = false});

@@ -9,7 +9,7 @@
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/environment.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 
 namespace accelerate::notebook {
 
@@ -19,7 +19,7 @@ void end_with_parent() {
   Descriptor parent(static_cast<int>(syscall(SYS_pidfd_open, *process, 0)));
   if (!parent && errno == ESRCH) _exit(1);
   if (!parent) return;
-  quiet_thread([parent = std::move(parent)] {
+  thread_without_signals([parent = std::move(parent)] {
     pollfd ended{.fd = parent.get(), .events = POLLIN, .revents = 0};
     while (poll(&ended, 1, -1) < 0 && errno == EINTR) continue;
     _exit(0);

@@ -30,11 +30,11 @@ TEST_CASE("in a round every rank reads what the others brought, round after roun
       for (int round = 0; round < 3000; ++round) {
         auto* mine = reinterpret_cast<int*>(channel.stage());
         for (int i = 0; i < 64; ++i) mine[i] = round + 1000 * channel.rank();
-        channel.meet(kBarrier, round * 10 + channel.rank());
+        channel.arrive_and_wait(kBarrier, round * 10 + channel.rank());
         for (int rank = 0; rank < channel.size(); ++rank) {
           const auto* theirs = reinterpret_cast<const int*>(channel.staged(rank));
           wrong += theirs[0] != round + 1000 * rank || theirs[63] != round + 1000 * rank;
-          wrong += channel.note_of(rank) != static_cast<uint64_t>(round * 10 + rank);
+          wrong += channel.payload_of(rank) != static_cast<uint64_t>(round * 10 + rank);
         }
       }
       CHECK(wrong == 0);
@@ -47,11 +47,12 @@ TEST_CASE("calls that differ are an error on every rank, which names all of them
   tests::run_channels(memory, [](Channel& channel) {
     Call reduce{.operation = Operation::AllReduce, .type = DataType::Float32, .reduction = Reduction::Sum, .count = 4};
     auto message = doctest::Contains("Process 0: allreduce of 4 x float32 (sum)\n  - Process 1: barrier");
-    CHECK_THROWS_WITH_AS(channel.meet(channel.rank() == 1 ? kBarrier : reduce), message, Error);
+    CHECK_THROWS_WITH_AS(channel.arrive_and_wait(channel.rank() == 1 ? kBarrier : reduce), message, Error);
     Call other = reduce;
     if (channel.rank() == 2) other.count = 5;
-    CHECK_THROWS_WITH_AS(channel.meet(other), doctest::Contains("Process 2: allreduce of 5 x float32"), Error);
-    channel.meet(reduce);
+    CHECK_THROWS_WITH_AS(channel.arrive_and_wait(other), doctest::Contains("Process 2: allreduce of 5 x float32"),
+                         Error);
+    channel.arrive_and_wait(reduce);
   });
 }
 
@@ -61,8 +62,9 @@ TEST_CASE("a rank that does not come is named when the time is up, and the group
       memory,
       [](Channel& channel) {
         if (channel.rank() == 1) return;
-        CHECK_THROWS_WITH_AS(channel.meet(kBarrier), doctest::Contains("did not take part: 1 (barrier"), PeerError);
-        CHECK_THROWS_WITH_AS(channel.meet(kBarrier), doctest::Contains("gave up waiting"), PeerError);
+        CHECK_THROWS_WITH_AS(channel.arrive_and_wait(kBarrier), doctest::Contains("did not take part: 1 (barrier"),
+                             PeerError);
+        CHECK_THROWS_WITH_AS(channel.arrive_and_wait(kBarrier), doctest::Contains("gave up waiting"), PeerError);
       },
       std::chrono::milliseconds(200));
 }
@@ -71,9 +73,9 @@ TEST_CASE("a rank that leaves is named at once, but the round to which it came c
   tests::LocalMemory memory(2);
   tests::run_threads(2, [&](int rank) {
     auto channel = std::make_unique<Channel>(memory.view(), rank, std::chrono::minutes(10));
-    channel->meet(kBarrier);
+    channel->arrive_and_wait(kBarrier);
     if (rank == 1) return channel.reset();
-    CHECK_THROWS_WITH_AS(channel->meet(kBarrier), doctest::Contains("rank 1 has left the group"), PeerError);
+    CHECK_THROWS_WITH_AS(channel->arrive_and_wait(kBarrier), doctest::Contains("rank 1 has left the group"), PeerError);
   });
 }
 
@@ -82,7 +84,7 @@ TEST_CASE("ranks that outnumber the cores sleep while they wait") {
   constexpr int kRounds = 300;
   double before = process_cpu_seconds();
   tests::run_channels(memory, [](Channel& channel) {
-    for (int i = 0; i < kRounds; ++i) channel.meet(kBarrier);
+    for (int i = 0; i < kRounds; ++i) channel.arrive_and_wait(kBarrier);
   });
   // Spinning until the others have had their turn would take a time slice, milliseconds, for each.
   double limit = 1e-3 * static_cast<double>(tests::limit_of(std::chrono::milliseconds(1)).count());

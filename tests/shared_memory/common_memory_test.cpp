@@ -52,17 +52,17 @@ TEST_CASE("every rank sees what the others write to common memory, until it take
       auto segment = make_common_memory(channel, kBytes, {own});
       REQUIRE(segment);
       CHECK(is_filled_with(*segment, own, 0));
-      channel.meet({});
+      channel.arrive_and_wait({});
       fill_with(*segment, own, static_cast<char>(channel.rank() + 1));
-      channel.meet({});
+      channel.arrive_and_wait({});
       for (int rank = 0; rank < size; ++rank) {
         CHECK(is_filled_with(*segment, range_of(rank, size), static_cast<char>(rank + 1)));
       }
-      channel.meet({});
+      channel.arrive_and_wait({});
 
       segment->make_private();
       fill_with(*segment, own, 77);
-      channel.meet({});
+      channel.arrive_and_wait({});
       for (int rank = 0; rank < size; ++rank) {
         const char expected = rank == channel.rank() ? 77 : static_cast<char>(rank + 1);
         CHECK(is_filled_with(*segment, range_of(rank, size), expected));
@@ -72,25 +72,25 @@ TEST_CASE("every rank sees what the others write to common memory, until it take
 }
 
 TEST_CASE("common memory lasts until the last rank has let go of it, also when others have ended before") {
-  tests::ForkedRanks ranks(3, [](int rank, const NoticeBoard& board) {
+  tests::ForkedRanks ranks(3, [](int rank, const KeyValueStore& store) {
     constexpr auto kLimit = std::chrono::seconds(20);
     std::shared_ptr<Segment> segment;
     {
-      LocalGroup group(meet(board, {{0, 1, 2}}, rank, LocalGroup::meeting_options(3, kLimit)), kLimit);
+      LocalGroup group(exchange_segments(store, {{0, 1, 2}}, rank, LocalGroup::exchange_options(3, kLimit)), kLimit);
       segment = make_common_memory(group.channel(), kBytes, {range_of(rank, 3)});
       fill_with(*segment, range_of(rank, 3), static_cast<char>(rank + 1));
-      group.channel().meet({});
+      group.channel().arrive_and_wait({});
     }
     if (rank == 1) raise(SIGKILL);
     if (rank == 0) return;
-    board.read("others have ended");
+    store.get("others have ended");
     for (int each = 0; each < 3; ++each) {
       if (!is_filled_with(*segment, range_of(each, 3), static_cast<char>(each + 1))) fail("part ", each, " is lost");
     }
   });
   CHECK(ranks.outcome(0) == "returned");
   CHECK(ranks.outcome(1).find("SIGKILL") != std::string::npos);
-  ranks.board().post("others have ended", "");
+  ranks.store().set("others have ended", "");
   CHECK(ranks.outcome(2) == "returned");
 }
 
@@ -108,20 +108,20 @@ TEST_CASE("common memory that one rank cannot have is an error on all of them, w
 TEST_CASE("common memory that the kernel refuses one rank is an error on all of them, whether it makes or maps it") {
   constexpr size_t kLarge = size_t{1} << 30;
   for (int poor : {0, 2}) {
-    tests::ForkedRanks ranks(3, [&](int rank, const NoticeBoard& board) {
+    tests::ForkedRanks ranks(3, [&](int rank, const KeyValueStore& store) {
       constexpr auto kLimit = std::chrono::seconds(20);
-      LocalGroup group(meet(board, {{0, 1, 2}}, rank, LocalGroup::meeting_options(3, kLimit)), kLimit);
+      LocalGroup group(exchange_segments(store, {{0, 1, 2}}, rank, LocalGroup::exchange_options(3, kLimit)), kLimit);
       if (rank == poor) tests::limit_resource(RLIMIT_AS, tests::used_addresses() + kLarge / 2);
       try {
         make_common_memory(group.channel(), kLarge, {});
       } catch (const Error& error) {
-        board.post("error/" + std::to_string(rank), error.what());
+        store.set("error/" + std::to_string(rank), error.what());
       }
       if (!make_common_memory(group.channel(), kBytes, {range_of(rank, 3)})) fail("the group does not go on");
     });
     for (int rank = 0; rank < 3; ++rank) {
       CHECK(ranks.outcome(rank) == "returned");
-      const auto error = ranks.board().read("error/" + std::to_string(rank));
+      const auto error = ranks.store().get("error/" + std::to_string(rank));
       const auto reason = rank == poor ? "cannot be mapped: Cannot allocate memory"
                                        : "rank " + std::to_string(poor) + " has none for its part";
       CHECK_MESSAGE(error.find(reason) != std::string::npos, error);

@@ -22,21 +22,23 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr size_t kNumbers = 300'000;  // more than a stage holds
+constexpr size_t kNumbers = 300'000;   // more than a stage holds
 constexpr milliseconds kTimeout(500);  // of a group
-constexpr milliseconds kTimeToMeet(10'000);
+constexpr milliseconds kExchangeTimeout(10'000);
 constexpr std::chrono::duration<double> kTimeToNotice = tests::limit_of(milliseconds(50));
 
 Machines one_machine(int size) { return group_by_machine(std::vector<std::string>(size, "here")); }
 
-LocalGroup join(const NoticeBoard& board, int rank, int size, milliseconds time_to_meet) {
-  return LocalGroup(meet(board, one_machine(size), rank, LocalGroup::meeting_options(size, time_to_meet)), kTimeout);
+LocalGroup join(const KeyValueStore& store, int rank, int size, milliseconds exchange_timeout) {
+  return LocalGroup(
+      exchange_segments(store, one_machine(size), rank, LocalGroup::exchange_options(size, exchange_timeout)),
+      kTimeout);
 }
 
 /// A connected rank with something to exchange.
 struct Rank {
-  Rank(const NoticeBoard& board, int rank, int size, milliseconds time_to_meet)
-      : group(join(board, rank, size, time_to_meet)), peers(group.channel()) {}
+  Rank(const KeyValueStore& store, int rank, int size, milliseconds exchange_timeout)
+      : group(join(store, rank, size, exchange_timeout)), peers(group.channel()) {}
 
   Array copied() { return {reinterpret_cast<std::byte*>(numbers.data()), kNumbers, DataType::Float32}; }
   Array in_heap() { return {group.heap()->at(offset), kNumbers, DataType::Float32}; }
@@ -112,10 +114,10 @@ void want_memory(Heap& heap) {
 }
 
 /// Until it is killed, or until a signal makes it ask for memory that it cannot have.
-void act_for_ever(const Activity& activity, int number, const NoticeBoard& board, milliseconds time_to_meet) {
+void act_forever(const Activity& activity, int number, const KeyValueStore& store, milliseconds exchange_timeout) {
   for (int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, [](int which) { wanted = which; });
-  Rank rank(board, number, activity.num_ranks, time_to_meet);
-  tests::ForkedRanks::note_memory(number, board);
+  Rank rank(store, number, activity.num_ranks, exchange_timeout);
+  tests::ForkedRanks::record_memory(number, store);
   while (true) {
     want_memory(*rank.group.heap());
     activity.step(rank);
@@ -128,8 +130,8 @@ std::vector<double> check_fault(const Fault& fault, const Activity& activity, in
   CAPTURE(fault.name);
   CAPTURE(activity.name);
   CAPTURE(victim);
-  tests::ForkedRanks ranks(activity.num_ranks, [&](int rank, const NoticeBoard& board) {
-    act_for_ever(activity, rank, board, kTimeToMeet);
+  tests::ForkedRanks ranks(activity.num_ranks, [&](int rank, const KeyValueStore& store) {
+    act_forever(activity, rank, store, kExchangeTimeout);
   });
   ranks.wait_until_connected();
   std::this_thread::sleep_for(at);
@@ -190,7 +192,7 @@ TEST_CASE("a rank that is killed while the ranks meet ends the others with an er
     const int victim = static_cast<int>(random() % 3);
     CAPTURE(victim);
     tests::ForkedRanks ranks(
-        3, [](int rank, const NoticeBoard& board) { act_for_ever(kActivities[0], rank, board, kTimeout); }, kTimeout);
+        3, [](int rank, const KeyValueStore& store) { act_forever(kActivities[0], rank, store, kTimeout); }, kTimeout);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
     const auto begin = std::chrono::steady_clock::now();
     ranks.send_signal(victim, SIGKILL);
@@ -198,7 +200,7 @@ TEST_CASE("a rank that is killed while the ranks meet ends the others with an er
       const auto outcome = ranks.outcome(rank);
       if (rank == victim) continue;
       INFO(outcome);
-      REQUIRE(ranks.board().has("end/" + std::to_string(rank)));  // by an error, not by a signal
+      REQUIRE(ranks.store().has("end/" + std::to_string(rank)));  // by an error, not by a signal
       CHECK(ranks.end_of(rank) - begin < tests::limit_of(milliseconds(5000)));
     }
   }

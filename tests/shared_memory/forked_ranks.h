@@ -20,36 +20,36 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
-#include "accelerate/shared_memory/meeting.h"
+#include "accelerate/shared_memory/exchange_segments.h"
 #include "tests/support/temporary_directory.h"
 
 namespace accelerate::tests {
 
-/// A notice board of files in `directory`. Whoever reads waits for `limit`.
-inline shared_memory::NoticeBoard file_board(const std::filesystem::path& directory,
-                                             std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+/// A store of files in `directory`. `get` waits up to `limit`.
+inline shared_memory::KeyValueStore file_store(const std::filesystem::path& directory,
+                                               std::chrono::milliseconds limit = std::chrono::seconds(20)) {
   auto path = [directory](std::string key) {
     std::replace(key.begin(), key.end(), '/', '_');
     return directory / key;
   };
   auto has = [path](const std::string& key) { return std::filesystem::exists(path(key)); };
-  auto post = [path](const std::string& key, const std::string& text) {
+  auto set = [path](const std::string& key, const std::string& text) {
     std::filesystem::create_directories(path(key).parent_path());
     auto draft = path(key + "_draft");
     std::ofstream(draft) << text;
     std::filesystem::rename(draft, path(key));
   };
-  auto read = [path, has, limit](const std::string& key) {
+  auto get = [path, has, limit](const std::string& key) {
     auto deadline = std::chrono::steady_clock::now() + limit;
     while (!has(key)) {
-      if (std::chrono::steady_clock::now() > deadline) fail("nobody posted ", key);
+      if (std::chrono::steady_clock::now() > deadline) fail("nobody set ", key);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     std::ostringstream text;
     text << std::ifstream(path(key)).rdbuf();
     return text.str();
   };
-  return {.post = post, .has = has, .read = read};
+  return {.set = set, .has = has, .get = get};
 }
 
 /// The inode numbers of the shared memory that a process maps.
@@ -67,11 +67,11 @@ inline std::set<std::string> shared_memory_of(const std::string& process) {
 
 class ForkedRanks {
  public:
-  using Body = std::function<void(int rank, const shared_memory::NoticeBoard& board)>;
+  using Body = std::function<void(int rank, const shared_memory::KeyValueStore& store)>;
 
   /// `limit` is how long ranks wait for each other's notes.
   ForkedRanks(int size, const Body& body, std::chrono::milliseconds limit = std::chrono::seconds(20))
-      : board_(file_board(directory_.path(), limit)), pids_(size) {
+      : store_(file_store(directory_.path(), limit)), pids_(size) {
     std::fflush(nullptr);  // what is in the buffers is to be written once
     for (int rank = 0; rank < size; ++rank) {
       pids_[rank] = fork();
@@ -88,22 +88,22 @@ class ForkedRanks {
   }
 
   /// In a rank that is connected: lets the test know which memory it maps.
-  static void note_memory(int rank, const shared_memory::NoticeBoard& board) {
+  static void record_memory(int rank, const shared_memory::KeyValueStore& store) {
     std::ostringstream inodes;
     for (const auto& inode : shared_memory_of("self")) inodes << inode << " ";
-    board.post("memory/" + std::to_string(rank), inodes.str());
+    store.set("memory/" + std::to_string(rank), inodes.str());
   }
 
   /// Waits for all ranks to have noted their memory.
   void wait_until_connected() {
     for (size_t rank = 0; rank < pids_.size(); ++rank) {
-      std::istringstream inodes(board_.read("memory/" + std::to_string(rank)));
+      std::istringstream inodes(store_.get("memory/" + std::to_string(rank)));
       for (std::string inode; inodes >> inode;) memory_.insert(inode);
     }
   }
 
   /// Where test and ranks leave each other notes.
-  const shared_memory::NoticeBoard& board() const { return board_; }
+  const shared_memory::KeyValueStore& store() const { return store_; }
 
   /// To a rank that has no outcome yet: -1 would be every process.
   void send_signal(int rank, int number) {
@@ -116,13 +116,13 @@ class ForkedRanks {
     if (waitpid(pids_[rank], &status, 0) != pids_[rank]) return "is not there";
     pids_[rank] = -1;
     auto key = "result/" + std::to_string(rank);
-    return board_.has(key) ? board_.read(key) : describe_exit(status);
+    return store_.has(key) ? store_.get(key) : describe_exit(status);
   }
 
   /// When the body of a rank that has an outcome was over.
   std::chrono::steady_clock::time_point end_of(int rank) const {
     return std::chrono::steady_clock::time_point(
-        std::chrono::steady_clock::duration(std::stoll(board_.read("end/" + std::to_string(rank)))));
+        std::chrono::steady_clock::duration(std::stoll(store_.get("end/" + std::to_string(rank)))));
   }
 
   /// Whether some process still maps what the ranks had mapped.
@@ -139,18 +139,18 @@ class ForkedRanks {
   [[noreturn]] void live(int rank, const Body& body) {
     std::string result = "returned";
     try {
-      body(rank, board_);
+      body(rank, store_);
     } catch (const std::exception& error) {
       result = error.what();
     }
     auto end = std::chrono::steady_clock::now().time_since_epoch().count();  // a clock that all processes share
-    board_.post("end/" + std::to_string(rank), std::to_string(end));
-    board_.post("result/" + std::to_string(rank), result);
+    store_.set("end/" + std::to_string(rank), std::to_string(end));
+    store_.set("result/" + std::to_string(rank), result);
     _exit(0);
   }
 
   TemporaryDirectory directory_;
-  shared_memory::NoticeBoard board_;
+  shared_memory::KeyValueStore store_;
   std::vector<pid_t> pids_;
   std::set<std::string> memory_;
 };

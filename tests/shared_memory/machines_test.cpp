@@ -25,23 +25,23 @@ Machines find_with(const std::vector<std::string>& names, int unwilling = -1) {
   std::vector<Machines> found(names.size());
   int size = static_cast<int>(names.size());
   tests::run_threads(size, [&](int rank) {
-    auto board = tests::file_board(directory.path());
-    auto post = board.post;
-    board.post = [&, post](const std::string& key, const std::string& text) {
+    auto store = tests::file_store(directory.path());
+    auto set = store.set;
+    store.set = [&, set](const std::string& key, const std::string& text) {
       bool is_own = key == "machine/" + std::to_string(rank);
-      post(key, is_own && !names[rank].empty() ? names[rank] : text);
+      set(key, is_own && !names[rank].empty() ? names[rank] : text);
     };
-    found[rank] = find_machines(board, rank, size, rank != unwilling);
+    found[rank] = find_machines(store, rank, size, rank != unwilling);
   });
   for (const auto& machines : found) CHECK(machines == found[0]);
   return found[0];
 }
 
-/// A notice board that needs no files.
+/// A store that needs no files.
 class Notes {
  public:
-  NoticeBoard board() {
-    auto post = [this](const std::string& key, const std::string& text) {
+  KeyValueStore store() {
+    auto set = [this](const std::string& key, const std::string& text) {
       std::lock_guard lock(mutex_);
       notes_[key] = text;
       changed_.notify_all();
@@ -50,12 +50,12 @@ class Notes {
       std::lock_guard lock(mutex_);
       return notes_.count(key) > 0;
     };
-    auto read = [this](const std::string& key) {
+    auto get = [this](const std::string& key) {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return notes_.count(key) > 0; });
       return notes_[key];
     };
-    return {.post = post, .has = has, .read = read};
+    return {.set = set, .has = has, .get = get};
   }
 
  private:
@@ -97,7 +97,7 @@ TEST_CASE("one rank that cannot tell its machine keeps all from sharing memory, 
       Notes notes;
       tests::run_threads(3, [&](int rank) {
         if (rank == nameless) tests::forbid_call(SYS_openat);  // as if there were no /proc
-        CHECK(find_machines(notes.board(), rank, 3, /*willing=*/true) == Machines{{0}, {1}, {2}});
+        CHECK(find_machines(notes.store(), rank, 3, /*willing=*/true) == Machines{{0}, {1}, {2}});
       });
     });
     const auto reason = "the ranks talk over TCP, because rank " + std::to_string(nameless) +

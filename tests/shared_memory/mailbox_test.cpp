@@ -103,7 +103,7 @@ TEST_CASE("what was sent before a rank left is still received; what was not, nev
   run_mailboxes(memory, [&](Mailbox& mailbox, int rank) {
     if (rank == 1) {
       mailbox.send(message(1, 4).data(), 4, 0, 0, kLimit);
-      return memory.view().control.mark_broken(Break::Died, 1);
+      return memory.view().control.mark_failed(Failure::Died, 1);
     }
     std::vector<std::byte> received(4);
     CHECK(mailbox.receive(received.data(), 4, 1, 0, kLimit) == 1);
@@ -114,7 +114,7 @@ TEST_CASE("what was sent before a rank left is still received; what was not, nev
 
 TEST_CASE("nothing is sent to a rank that is gone, but to others") {
   tests::LocalMemory memory(3);
-  memory.view().control.mark_broken(Break::Died, 2);
+  memory.view().control.mark_failed(Failure::Died, 2);
   run_mailboxes(memory, [](Mailbox& mailbox, int rank) {
     if (rank != 0) return;
     CHECK_THROWS_WITH_AS(mailbox.send(message(0, 4).data(), 4, 2, 0, kLimit),

@@ -28,7 +28,7 @@ inline size_t memory_info(const std::string& name) {
 }
 
 /// What another rank could have sent as its memory, but of huge pages, and of more than this machine has: it can be
-/// mapped, the kernel has nothing to put behind it, and whoever touches it gets SIGBUS.
+/// mapped, the kernel has nothing to put behind it, and touching it raises SIGBUS.
 inline Descriptor memory_without_pages() {
   Descriptor descriptor(memfd_create("without pages", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
   const size_t bytes = (memory_info("HugePages_Total") + 1) * memory_info("Hugepagesize") * 1024;

@@ -58,7 +58,7 @@ TEST_CASE("pages that the kernel does not have are an error when they are asked 
 }
 
 TEST_CASE("a limit for the size of files that is lower than a segment is an error, not a signal") {
-  tests::ForkedRanks process(1, [](int, const NoticeBoard&) {
+  tests::ForkedRanks process(1, [](int, const KeyValueStore&) {
     tests::limit_resource(RLIMIT_FSIZE, page_bytes());
     Segment fits(page_bytes());
     Segment does_not_fit(2 * page_bytes());

@@ -56,11 +56,11 @@ bool exchange_works(Channel& channel, const PeerMemory& peers) {
 }
 
 /// A rank of `size` in a process of its own.
-LocalGroup join(const NoticeBoard& board, int rank, int size) {
+LocalGroup join(const KeyValueStore& store, int rank, int size) {
   constexpr auto kLimit = std::chrono::seconds(20);
   std::vector<int> ranks(size);
   std::iota(ranks.begin(), ranks.end(), 0);
-  return LocalGroup(meet(board, {ranks}, rank, LocalGroup::meeting_options(size, kLimit)), kLimit);
+  return LocalGroup(exchange_segments(store, {ranks}, rank, LocalGroup::exchange_options(size, kLimit)), kLimit);
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ TEST_CASE("exchanged shares are everyone's, through the stages and straight into
 
 TEST_CASE("processes write to each other's memory, and none of them when one may not") {
   for (bool permitted : {true, false}) {
-    tests::ForkedRanks ranks(3, [&](int rank, const NoticeBoard& board) {
-      auto group = join(board, rank, 3);
+    tests::ForkedRanks ranks(3, [&](int rank, const KeyValueStore& store) {
+      auto group = join(store, rank, 3);
       if (!permitted && rank == 1) tests::forbid_call(SYS_process_vm_writev);
       PeerMemory peers(group.channel());
       if (peers.reachable() != permitted) fail("reachable is ", peers.reachable());
@@ -102,8 +102,8 @@ TEST_CASE("arrays of different lengths are an error on every rank, before anythi
 }
 
 TEST_CASE("a rank that ends during an exchange is named") {
-  tests::ForkedRanks ranks(2, [](int rank, const NoticeBoard& board) {
-    auto group = join(board, rank, 2);
+  tests::ForkedRanks ranks(2, [](int rank, const KeyValueStore& store) {
+    auto group = join(store, rank, 2);
     PeerMemory peers(group.channel());
     Numbers numbers(2);
     exchange_shares(group.channel(), peers, {bytes_of(numbers)}, 1, [&](size_t) {

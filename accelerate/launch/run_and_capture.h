@@ -14,6 +14,6 @@ struct Captured {
 
 /// Runs `words[0]`, found in PATH, to its end. No shell is involved. Its standard error is this process's, or nothing
 /// when `silent`.
-Captured capture(const std::vector<std::string>& words, bool silent = true);
+Captured run_and_capture(const std::vector<std::string>& words, bool silent = true);
 
 }  // namespace accelerate::launch

@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/meeting.h"
+#include "accelerate/shared_memory/exchange_segments.h"
 
 #include <random>
 #include <sstream>
@@ -23,11 +23,11 @@ std::string random_name() {
   return name.str();
 }
 
-/// What a rank shows in its memory, so that the others see that they map this one.
+/// A magic number that a rank writes into its segment, so that peers can check that they map the right one.
 uint64_t mark_of(int rank) { return 0x61636365'6c657200 + static_cast<uint64_t>(rank); }
 uint64_t& mark_in(const Segment& segment) { return *reinterpret_cast<uint64_t*>(segment.data()); }
 
-/// A rank has no memory itself. It says more than those who then miss the rank.
+/// This rank could not allocate memory: the root cause, which outranks the errors of peers that miss this rank.
 class NoMemory : public Error {
  public:
   using Error::Error;
@@ -43,72 +43,72 @@ std::shared_ptr<Segment> make_memory(size_t capacity, size_t committed) {
   }
 }
 
-/// The exchange inside one machine. Its ranks are counted by their place among `ranks`.
+/// The exchange within one machine. Ranks are numbered by their index in `ranks`.
 class Exchange {
  public:
-  Exchange(const NoticeBoard& board, const std::vector<int>& ranks, int number, const MeetingOptions& options)
-      : board_(board),
+  Exchange(const KeyValueStore& store, const std::vector<int>& ranks, int number, const ExchangeOptions& options)
+      : store_(store),
         ranks_(ranks),
         size_(static_cast<int>(ranks.size())),
         number_(number),
         options_(options),
         deadline_(Clock::now() + options.timeout) {}
 
-  /// The first rank collects everybody's descriptors and hands them to everybody.
-  Meeting as_host(const Descriptor& listener) {
+  /// The first rank gathers the descriptors of all ranks and broadcasts them.
+  ExchangedSegments as_leader(const Descriptor& listener) {
     auto own = make_heap();
     auto control = make_memory(options_.control_bytes, options_.control_bytes);
 
     std::vector<Descriptor> sockets(size_);
-    std::vector<Parcel> parcels(size_);
+    std::vector<ReceivedDescriptors> received(size_);
     for (int missing = size_ - 1; missing > 0;) {
       auto socket = accept_from(listener, std::chrono::milliseconds(20));
       if (!socket) {
         refuse_if_hopeless(sockets);
         continue;
       }
-      auto parcel = receive_descriptors(*socket, left());
-      int from = parcel.number;
-      if (from <= 0 || from >= size_ || sockets[from] || parcel.descriptors.size() != 2) continue;
+      auto descriptors_of_rank = receive_descriptors(*socket, left());
+      int from = descriptors_of_rank.number;
+      if (from <= 0 || from >= size_ || sockets[from] || descriptors_of_rank.descriptors.size() != 2) continue;
       sockets[from] = std::move(*socket);
-      parcels[from] = std::move(parcel);
+      received[from] = std::move(descriptors_of_rank);
       --missing;
     }
     auto process = own_process_descriptor();
     for (int to = 1; to < size_; ++to) {
       send_descriptors(sockets[to], 0, {own->descriptor().get(), process.get(), control->descriptor().get()});
       for (int about = 1; about < size_; ++about) {
-        auto& descriptors = parcels[about].descriptors;
+        auto& descriptors = received[about].descriptors;
         send_descriptors(sockets[to], about, {descriptors[0].get(), descriptors[1].get()});
       }
     }
 
-    Meeting meeting{.ranks = ranks_, .number = 0, .control = control, .heaps = {own}};
-    meeting.processes.emplace_back();
-    for (int number = 1; number < size_; ++number) add(meeting, std::move(parcels[number]), number);
-    return meeting;
+    ExchangedSegments segments{.ranks = ranks_, .number = 0, .control = control, .heaps = {own}};
+    segments.processes.emplace_back();
+    for (int number = 1; number < size_; ++number) add(segments, std::move(received[number]), number);
+    return segments;
   }
 
-  Meeting as_guest(const std::string& address) {
+  ExchangedSegments as_follower(const std::string& address) {
     auto own = make_heap();
     auto socket = connect_to(address);
     send_descriptors(socket, number_, {own->descriptor().get(), own_process_descriptor().get()});
 
-    Meeting meeting{.ranks = ranks_, .number = number_};
+    ExchangedSegments segments{.ranks = ranks_, .number = number_};
     for (int number = 0; number < size_; ++number) {
-      auto parcel = receive_descriptors(socket, left());
+      auto descriptors_of_rank = receive_descriptors(socket, left());
       if (number == 0) {
-        if (parcel.descriptors.size() != 3) fail("rank ", ranks_[0], " did not send its memory");
-        meeting.control = std::make_shared<Segment>(parcel.descriptors[2]);
+        if (descriptors_of_rank.descriptors.size() != 3) fail("rank ", ranks_[0], " did not send its memory");
+        segments.control = std::make_shared<Segment>(descriptors_of_rank.descriptors[2]);
       }
       if (number == number_) {
-        meeting.heaps.push_back(own);
-        meeting.processes.emplace_back();
+        segments.heaps.push_back(own);
+        segments.processes.emplace_back();
       } else {
-        add(meeting, std::move(parcel), number);
+        add(segments, std::move(descriptors_of_rank), number);
       }
     }
-    return meeting;
+    return segments;
   }
 
  private:
@@ -118,20 +118,20 @@ class Exchange {
     return own;
   }
 
-  void add(Meeting& meeting, Parcel parcel, int number) const {
-    auto heap = std::make_shared<Segment>(parcel.descriptors[0]);
+  void add(ExchangedSegments& segments, ReceivedDescriptors descriptors_of_rank, int number) const {
+    auto heap = std::make_shared<Segment>(descriptors_of_rank.descriptors[0]);
     if (mark_in(*heap) != mark_of(number)) {
       fail("the memory of rank ", ranks_[number], " does not hold what that rank wrote there");
     }
-    meeting.heaps.push_back(std::move(heap));
-    meeting.processes.push_back(std::move(parcel.descriptors[1]));
+    segments.heaps.push_back(std::move(heap));
+    segments.processes.push_back(std::move(descriptors_of_rank.descriptors[1]));
   }
 
-  /// Throws when a rank that has not come will not come.
+  /// Throws if a missing rank has given up or the deadline has passed.
   void refuse_if_hopeless(const std::vector<Descriptor>& sockets) const {
     for (int number = 1; number < size_; ++number) {
       if (sockets[number]) continue;
-      if (board_.has(key("outcome", ranks_[number]))) fail("rank ", ranks_[number], " has given up");
+      if (store_.has(key("outcome", ranks_[number]))) fail("rank ", ranks_[number], " has given up");
       if (Clock::now() > deadline_) fail("rank ", ranks_[number], " did not send its memory in time");
     }
   }
@@ -141,68 +141,70 @@ class Exchange {
     return std::max(left, std::chrono::milliseconds(0));
   }
 
-  const NoticeBoard& board_;
+  const KeyValueStore& store_;
   const std::vector<int>& ranks_;
   int size_;
   int number_;
-  const MeetingOptions& options_;
+  const ExchangeOptions& options_;
   Clock::time_point deadline_;
 };
 
-/// The first rank of a machine says where to meet, when it listens there.
-Meeting exchange(const NoticeBoard& board, const std::vector<int>& ranks, int number, const MeetingOptions& options) {
+/// The first rank of a machine listens at a random address and publishes it in the store.
+ExchangedSegments exchange(const KeyValueStore& store, const std::vector<int>& ranks, int number,
+                           const ExchangeOptions& options) {
   auto address_key = key("address", ranks[0]);
-  if (number > 0) return Exchange(board, ranks, number, options).as_guest(board.read(address_key));
+  if (number > 0) return Exchange(store, ranks, number, options).as_follower(store.get(address_key));
   auto address = random_name();
   Descriptor listener;
   try {
     listener = listen_at(address);
   } catch (const Error&) {
-    board.post(address_key, address);  // the others are not to wait for it
+    store.set(address_key, address);  // so that the others do not wait for it
     throw;
   }
-  board.post(address_key, address);
-  return Exchange(board, ranks, number, options).as_host(listener);
+  store.set(address_key, address);
+  return Exchange(store, ranks, number, options).as_leader(listener);
 }
 
-/// What went wrong, or nothing. Those who were first say why; that a host has waited for them in vain says less.
-std::string find_reason(const NoticeBoard& board, int size) {
+/// The error to report, or an empty string. Root causes come first, then timeouts of ranks that waited for them.
+std::string find_reason(const KeyValueStore& store, int size) {
   std::string cause, consequence;
   for (int rank = 0; rank < size; ++rank) {
-    auto outcome = board.read(key("outcome", rank));
+    auto outcome = store.get(key("outcome", rank));
     if (outcome.empty()) continue;
-    auto& reason = board.has(key("cause", rank)) ? cause : consequence;
+    auto& reason = store.has(key("cause", rank)) ? cause : consequence;
     reason = "rank " + std::to_string(rank) + ": " + outcome;
   }
   return cause.empty() ? consequence : cause;
 }
 
-/// Rank 0 hears how it went for everybody; all learn the same.
-std::string agree(const NoticeBoard& board, int rank, int size, const std::string& mine) {
-  board.post(key("outcome", rank), mine);
-  if (rank == 0) board.post("verdict", find_reason(board, size));
-  return board.read("verdict");
+/// Rank 0 reads the outcomes of all ranks and publishes one verdict.
+std::string agree(const KeyValueStore& store, int rank, int size, const std::string& mine) {
+  store.set(key("outcome", rank), mine);
+  if (rank == 0) store.set("verdict", find_reason(store, size));
+  return store.get("verdict");
 }
 
 }  // namespace
 
-Meeting meet(const NoticeBoard& board, const Machines& machines, int rank, const MeetingOptions& options) {
+ExchangedSegments exchange_segments(const KeyValueStore& store, const Machines& machines, int rank,
+                                    const ExchangeOptions& options) {
   auto place = place_of(machines, rank);
   int size = 0;
   for (const auto& ranks : machines) size += static_cast<int>(ranks.size());
-  Meeting meeting;
+  ExchangedSegments segments;
   std::string problem;
   try {
-    meeting = exchange(board, machines[place.machine], place.number, options);
+    segments = exchange(store, machines[place.machine], place.number, options);
   } catch (const NoMemory& error) {
     problem = error.what();
-    board.post(key("cause", rank), problem);
+    store.set(key("cause", rank), problem);
   } catch (const std::exception& error) {
     problem = error.what();
   }
-  auto verdict = agree(board, rank, size, problem);
+  auto verdict = agree(store, rank, size, problem);
   if (!verdict.empty()) fail(verdict);
-  return meeting;
+  return segments;
 }
 
 }  // namespace accelerate::shared_memory

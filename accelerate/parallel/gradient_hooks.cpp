@@ -1,4 +1,4 @@
-#include "accelerate/parallel/arrivals.h"
+#include "accelerate/parallel/gradient_hooks.h"
 
 #include <torch/autograd.h>
 
@@ -8,21 +8,21 @@ namespace accelerate::parallel {
 
 using torch::autograd::variable_list;
 
-class Arrivals::Hook : public torch::autograd::FunctionPostHook {
+class GradientHooks::Hook : public torch::autograd::FunctionPostHook {
  public:
-  Hook(Arrivals& arrivals, size_t index) : arrivals_(arrivals), index_(index) {}
+  Hook(GradientHooks& hooks, size_t index) : gradient_hooks_(hooks), index_(index) {}
 
   variable_list operator()(const variable_list& outputs, const variable_list&) override {
-    arrivals_.note(index_);
+    gradient_hooks_.note(index_);
     return outputs;
   }
 
  private:
-  Arrivals& arrivals_;
+  GradientHooks& gradient_hooks_;
   size_t index_;
 };
 
-Arrivals::Arrivals(std::vector<NamedTensor> parameters, Listener listener)
+GradientHooks::GradientHooks(std::vector<NamedTensor> parameters, Listener listener)
     : parameters_(std::move(parameters)), listener_(std::move(listener)) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters_[i].tensor);
@@ -31,17 +31,17 @@ Arrivals::Arrivals(std::vector<NamedTensor> parameters, Listener listener)
   }
 }
 
-Arrivals::~Arrivals() {
+GradientHooks::~GradientHooks() {
   for (auto& [accumulator, hook] : hooks_) accumulator->del_post_hook(hook);
 }
 
-void Arrivals::start() {
+void GradientHooks::start() {
   listening_ = true;
   count_ = 0;
   arrived_.assign(parameters_.size(), false);
 }
 
-std::vector<std::string> Arrivals::missing() const {
+std::vector<std::string> GradientHooks::missing() const {
   std::vector<std::string> names;
   for (size_t i = 0; i < arrived_.size(); ++i) {
     if (!arrived_[i]) names.push_back(parameters_[i].name);
@@ -49,7 +49,7 @@ std::vector<std::string> Arrivals::missing() const {
   return names;
 }
 
-void Arrivals::note(size_t index) {
+void GradientHooks::note(size_t index) {
   if (!listening_) listener_.on_unheard(parameters_[index]);
   any_unheard_ |= !listening_;
   listener_.on_any(parameters_[index]);

@@ -1,4 +1,4 @@
-#include "accelerate/durable/workplace.h"
+#include "accelerate/durable/staging_directory.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, error).type() != fs::file_type::not_found;
 }
 
-/// Whether a directory can be renamed from the one to the other.
+/// Whether a directory can be renamed from one to the other: both are on the same file system.
 bool same_mount(const fs::path& one, const fs::path& other) {
   struct statx a{}, b{};
   bool known = statx(AT_FDCWD, one.c_str(), 0, STATX_MNT_ID, &a) == 0 &&
@@ -50,12 +50,12 @@ std::set<std::string> names_of_checkpoint(const fs::path& directory) {
       for (const auto& file : manifest->files) names.insert(fs::path(file.name).begin()->string());
     }
   } catch (const Error&) {
-    // Nobody can say what belongs to it, so everything is kept.
+    // It is unknown what belongs to the checkpoint, so everything is kept.
   }
   return names;
 }
 
-/// Moves what is not part of the old checkpoint into the new one, except where a file of the new one has the name.
+/// Moves files that are not part of the old checkpoint into the new one, unless the new one has a file of that name.
 void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
   auto names = names_of_checkpoint(old);
   std::vector<fs::path> files;
@@ -70,8 +70,8 @@ void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
   if (!files.empty()) sync_directory(fresh);
 }
 
-/// Ends the replacement of a directory that a crash has interrupted. The old one hands on the files of the user, and
-/// may then go; where nothing has taken its place it goes back there, and this is false.
+/// Finishes a replacement that a crash interrupted. Moves the user's files out of the old directory and returns true:
+/// it may be deleted. If nothing has taken its place, moves it back and returns false.
 bool hand_over(const fs::path& old, const fs::path& target) {
   if (is_there(target)) {
     keep_files_of_user(old, target);
@@ -84,8 +84,8 @@ bool hand_over(const fs::path& old, const fs::path& target) {
 
 constexpr std::string_view kSaving = ".saving";
 
-/// Where a directory is made.
-fs::path workplace_of(const fs::path& target) {
+/// The staging directory of a target.
+fs::path staging_path_of(const fs::path& target) {
   return target.parent_path() / ("." + target.filename().string() + std::string(kSaving));
 }
 
@@ -94,7 +94,7 @@ bool is_workplace(const fs::path& path) {
   return name.starts_with('.') && name.ends_with(kSaving);
 }
 
-/// What is in a directory, whatever happens to it meanwhile.
+/// The entries of a directory; tolerates concurrent changes.
 std::vector<fs::path> paths_in(const fs::path& directory) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(directory)) paths.push_back(entry.path());
@@ -112,10 +112,10 @@ void remove_tree(const fs::path& directory) {
 
 fs::path real_name(const fs::path& path) {
   auto name = fs::weakly_canonical(fs::absolute(path)).lexically_normal();
-  return name.has_filename() ? name : name.parent_path();  // without the slash at the end
+  return name.has_filename() ? name : name.parent_path();  // without the trailing slash
 }
 
-std::shared_ptr<Workplace> Workplace::for_directory(const fs::path& directory) {
+std::shared_ptr<StagingDirectory> StagingDirectory::for_directory(const fs::path& directory) {
   auto target = real_name(directory);
   if (target == target.root_path()) fail(target.string(), ": choose a directory below it");
   std::error_code error;
@@ -128,34 +128,35 @@ std::shared_ptr<Workplace> Workplace::for_directory(const fs::path& directory) {
   if (is_there(target) && !same_mount(target, home)) {
     fail(target.string(), ": a mount point cannot be replaced by a checkpoint; choose a directory below it");
   }
-  auto workplace = shared(workplace_of(target), home, target);
-  workplace->tidy_others();
-  return workplace;
+  auto staging = shared(staging_path_of(target), home, target);
+  staging->tidy_others();
+  return staging;
 }
 
-std::shared_ptr<Workplace> Workplace::for_directories_below(const fs::path& parent) {
+std::shared_ptr<StagingDirectory> StagingDirectory::for_directories_below(const fs::path& parent) {
   auto home = real_name(parent);
   make_directories(home);
   auto beside = home.parent_path();
   bool can_be_beside = same_mount(home, beside) && access(beside.c_str(), W_OK) == 0;
-  // Python takes the first number in each name below `parent` for that of a checkpoint, and looks for the highest.
-  auto path = can_be_beside ? workplace_of(home) : home / ".0.saving";
+  // Python takes the first number in each name below `parent` as the number of a checkpoint, and looks for the highest.
+  auto path = can_be_beside ? staging_path_of(home) : home / ".0.saving";
   return shared(path, home, home);
 }
 
-std::shared_ptr<Workplace> Workplace::shared(const fs::path& path, const fs::path& home, const fs::path& subject) {
+std::shared_ptr<StagingDirectory> StagingDirectory::shared(const fs::path& path, const fs::path& home,
+                                                           const fs::path& subject) {
   static std::mutex mutex;
-  static std::map<fs::path, std::weak_ptr<Workplace>> open;
+  static std::map<fs::path, std::weak_ptr<StagingDirectory>> open;
   std::lock_guard guard(mutex);
-  auto workplace = open[path].lock();
-  if (!workplace) {
-    workplace.reset(new Workplace(path, home, subject));
-    open[path] = workplace;
+  auto staging = open[path].lock();
+  if (!staging) {
+    staging.reset(new StagingDirectory(path, home, subject));
+    open[path] = staging;
   }
-  return workplace;
+  return staging;
 }
 
-Workplace::Workplace(fs::path path, fs::path home, const fs::path& subject)
+StagingDirectory::StagingDirectory(fs::path path, fs::path home, const fs::path& subject)
     : path_(std::move(path)),
       home_(std::move(home)),
       run_(std::to_string(std::random_device{}())),
@@ -163,15 +164,15 @@ Workplace::Workplace(fs::path path, fs::path home, const fs::path& subject)
   tidy();
 }
 
-void Workplace::tidy() const {
+void StagingDirectory::tidy() const {
   for (const auto& path : paths_in(path_)) {
     if (path.extension() == ".old") retire_old(path.stem().string());
     if (path.extension() == ".new" || path.extension() == ".removed") remove_tree(path);
   }
 }
 
-/// A run that is killed while it saves step_1000 may never save that again.
-void Workplace::tidy_others() const {
+/// A run that is killed while it saves step_1000 may never save step_1000 again.
+void StagingDirectory::tidy_others() const {
   std::vector<fs::path> leftovers;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(home_, error)) {
@@ -181,24 +182,24 @@ void Workplace::tidy_others() const {
   for (const auto& path : leftovers) remove_tree(path);
 }
 
-/// Ends what was interrupted there. What is no longer needed moves here, where it can be removed at leisure: whoever
-/// wants to save there waits for a moment only.
-void Workplace::take_leftovers(const fs::path& other, std::vector<fs::path>& taken) const {
+/// Finishes an interrupted replacement in another staging directory. Its leftovers are moved here and removed later, so
+/// that a process that wants to save there waits for a moment only.
+void StagingDirectory::take_leftovers(const fs::path& other, std::vector<fs::path>& taken) const {
   try {
     DirectoryLock lock(other, other);
     for (const auto& path : paths_in(other)) {
-      const bool is_old = path.extension() == ".old" && workplace_of(home_ / path.stem()) == other;
+      const bool is_old = path.extension() == ".old" && staging_path_of(home_ / path.stem()) == other;
       if (!is_old && path.extension() != ".new" && path.extension() != ".removed") continue;
       if (is_old && !hand_over(path, home_ / path.stem())) continue;
       const auto here = path_ / (path.filename().string() + ".removed");
       if (::rename(path.c_str(), here.c_str()) == 0) taken.push_back(here);
     }
   } catch (const std::exception&) {
-    // Somebody else was faster, or it cannot be done now. The lock stays with what is left for the next one.
+    // Another process was faster, or it cannot be done now. The lock file stays with the rest for the next attempt.
   }
 }
 
-void Workplace::put_in_place(const std::string& name) const {
+void StagingDirectory::put_in_place(const std::string& name) const {
   if (is_there(target(name))) {
     replace_target(name);
   } else {
@@ -208,18 +209,18 @@ void Workplace::put_in_place(const std::string& name) const {
   if (is_there(old(name))) retire_old(name);
 }
 
-void Workplace::replace_target(const std::string& name) const {
+void StagingDirectory::replace_target(const std::string& name) const {
   auto fresh = unfinished(name), aside = old(name), place = target(name);
   struct stat before{};
   if (stat(place.c_str(), &before) == 0) chmod(fresh.c_str(), before.st_mode & 07777);
-  // Under the name that is right after the exchange: whoever finds it after a crash knows what to do with it.
+  // Under the name that is right after the exchange, so that a process that finds it after a crash knows what it is.
   rename_directory(fresh, aside, place);
   if (renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0) return;
   int error = errno;
   rename_directory(aside, fresh, place);
   if (error != EINVAL && error != ENOSYS) fail_for_file(place, "replaced", error);
 
-  // The file system cannot exchange. After a crash between the two steps restore() finds the old one.
+  // No RENAME_EXCHANGE on this file system. After a crash between the two renames restore() finds the old directory.
   rename_directory(place, aside, place);
   if (::rename(fresh.c_str(), place.c_str()) == 0) return;
   error = errno;
@@ -227,13 +228,13 @@ void Workplace::replace_target(const std::string& name) const {
   fail_for_file(place, "replaced", error);
 }
 
-void Workplace::retire_old(const std::string& name) const {
+void StagingDirectory::retire_old(const std::string& name) const {
   if (hand_over(old(name), target(name))) discard(old(name));
 }
 
-void Workplace::remove(const std::string& name) const { discard(target(name)); }
+void StagingDirectory::remove(const std::string& name) const { discard(target(name)); }
 
-void Workplace::discard(const fs::path& directory) const {
+void StagingDirectory::discard(const fs::path& directory) const {
   auto removed = path_ / (directory.stem().string() + ".removed");
   if (is_there(removed)) remove_tree(removed);
   rename_directory(directory, removed, directory);
@@ -242,15 +243,15 @@ void Workplace::discard(const fs::path& directory) const {
 }
 
 void restore(const fs::path& directory) {
-  const auto target = real_name(directory), place = workplace_of(target);
+  const auto target = real_name(directory), place = staging_path_of(target);
   if (!target.has_filename() || !is_there(place / (target.filename().string() + ".old"))) return;
   if (!is_there(target)) {
-    Workplace::for_directory(target);  // which tidies it
+    StagingDirectory::for_directory(target);  // cleans up
     return;
   }
-  if (is_there(place / "lock") && !is_abandoned(place)) return;  // a save goes on there, and ends by itself
+  if (is_there(place / "lock") && !is_abandoned(place)) return;  // a running save will finish it
   try {
-    Workplace::for_directory(target);
+    StagingDirectory::for_directory(target);
   } catch (const std::exception& error) {
     get_logger("accelerate.durable")
         .warning(target.string() + ": is whole, but files of yours from before it was saved may be in " +

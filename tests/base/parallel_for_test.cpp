@@ -1,4 +1,4 @@
-#include "accelerate/base/shared_work.h"
+#include "accelerate/base/parallel_for.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ TEST_CASE("everything is done once, whatever the numbers of pieces and threads")
       CAPTURE(count);
       CAPTURE(threads);
       std::vector<std::atomic<int>> times(count);
-      share_out(count, threads, [&](size_t index) { ++times[index]; });
+      parallel_for(count, threads, [&](size_t index) { ++times[index]; });
       for (const auto& done : times) CHECK(done == 1);
     }
   }
@@ -26,7 +26,7 @@ TEST_CASE("everything is done once, whatever the numbers of pieces and threads")
 
 TEST_CASE("work that waits for other work shows that it runs beside it") {
   std::atomic<int> arrived = 0;
-  share_out(3, 3, [&](size_t) {
+  parallel_for(3, 3, [&](size_t) {
     ++arrived;
     while (arrived < 3) std::this_thread::yield();
   });
@@ -40,14 +40,14 @@ TEST_CASE("an exception is thrown when all threads have ended, and nothing is be
     if (index == 0) fail("piece 0 is broken");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   };
-  CHECK_THROWS_WITH_AS(share_out(1'000'000, 2, work), "piece 0 is broken", Error);
+  CHECK_THROWS_WITH_AS(parallel_for(1'000'000, 2, work), "piece 0 is broken", Error);
   CHECK(begun < 1'000'000);
 }
 
 TEST_CASE("the parts of items are all their bytes, each once") {
   const std::vector<uint64_t> sizes = {0, 1, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, 50 << 20};
   std::vector<std::atomic<uint64_t>> bytes(sizes.size()), sums(sizes.size());
-  share_out_bytes(sizes, [&](size_t item, uint64_t begin, uint64_t end) {
+  parallel_for_bytes(sizes, [&](size_t item, uint64_t begin, uint64_t end) {
     bytes[item] += end - begin;
     sums[item] += end * end - begin * begin;  // of parts that touch each other: the square of the last end
   });

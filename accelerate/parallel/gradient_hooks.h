@@ -13,7 +13,7 @@
 
 namespace accelerate::parallel {
 
-class Arrivals {
+class GradientHooks {
  public:
   /// Called in backward. The hooks run before those added later.
   struct Listener {
@@ -21,10 +21,10 @@ class Arrivals {
     std::function<void()> on_first;                                // the first gradient that is waited for has come
     std::function<void(const NamedTensor& parameter)> on_any;      // a gradient has come, waited for or not
   };
-  Arrivals(std::vector<NamedTensor> parameters, Listener listener);
-  Arrivals(const Arrivals&) = delete;
-  Arrivals& operator=(const Arrivals&) = delete;
-  ~Arrivals();
+  GradientHooks(std::vector<NamedTensor> parameters, Listener listener);
+  GradientHooks(const GradientHooks&) = delete;
+  GradientHooks& operator=(const GradientHooks&) = delete;
+  ~GradientHooks();
 
   /// Notes arrivals from now on, beginning with none.
   void start();
@@ -33,9 +33,9 @@ class Arrivals {
 
   size_t count() const { return count_; }
 
-  /// Whether a gradient came while nobody listened, since forget_unheard().
-  bool any_unheard() const { return any_unheard_; }
-  void forget_unheard() { any_unheard_ = false; }
+  /// Whether a gradient came while nobody listened, since clear_local_gradients().
+  bool has_local_gradients() const { return any_unheard_; }
+  void clear_local_gradients() { any_unheard_ = false; }
 
   std::vector<std::string> missing() const;
 

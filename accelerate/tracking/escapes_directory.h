@@ -1,14 +1,14 @@
 #pragma once
 
-// Names that become directories.
+// Checking names that become directories.
 
 #include <algorithm>
 #include <filesystem>
 
 namespace accelerate::tracking {
 
-/// Whether `..` is a part of the path.
-inline bool leads_up(const std::filesystem::path& path) {
+/// Whether the path has a component `..`.
+inline bool escapes_directory(const std::filesystem::path& path) {
   return std::find(path.begin(), path.end(), "..") != path.end();
 }
 

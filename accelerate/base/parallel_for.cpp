@@ -1,4 +1,4 @@
-#include "accelerate/base/shared_work.h"
+#include "accelerate/base/parallel_for.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "accelerate/base/cpu.h"
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 
 namespace accelerate {
 
@@ -38,7 +38,7 @@ std::vector<Part> parts_of(const std::vector<uint64_t>& item_bytes) {
 std::vector<std::thread> start_threads(int count, const std::function<void()>& body) {
   std::vector<std::thread> threads;
   try {
-    for (int i = 0; i < count; ++i) threads.push_back(quiet_thread(body));
+    for (int i = 0; i < count; ++i) threads.push_back(thread_without_signals(body));
   } catch (const std::system_error&) {
   }
   return threads;
@@ -46,7 +46,7 @@ std::vector<std::thread> start_threads(int count, const std::function<void()>& b
 
 }  // namespace
 
-void share_out(size_t count, int threads, const std::function<void(size_t)>& work) {
+void parallel_for(size_t count, int threads, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -71,11 +71,11 @@ int threads_to_move(uint64_t bytes) {
   return worth <= 1 ? 1 : std::min(worth, available_cores());
 }
 
-void share_out_bytes(const std::vector<uint64_t>& item_bytes,
-                     const std::function<void(size_t item, uint64_t begin, uint64_t end)>& work) {
+void parallel_for_bytes(const std::vector<uint64_t>& item_bytes,
+                        const std::function<void(size_t item, uint64_t begin, uint64_t end)>& work) {
   const auto parts = parts_of(item_bytes);
   const auto bytes = std::accumulate(item_bytes.begin(), item_bytes.end(), uint64_t{0});
-  share_out(parts.size(), threads_to_move(bytes), [&](size_t index) {
+  parallel_for(parts.size(), threads_to_move(bytes), [&](size_t index) {
     const auto& [item, begin, end] = parts[index];
     work(item, begin, end);
   });

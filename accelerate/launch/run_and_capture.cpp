@@ -1,4 +1,4 @@
-#include "accelerate/launch/capture.h"
+#include "accelerate/launch/run_and_capture.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -11,7 +11,7 @@
 
 namespace accelerate::launch {
 
-Captured capture(const std::vector<std::string>& words, bool silent) {
+Captured run_and_capture(const std::vector<std::string>& words, bool silent) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
   posix_spawn_file_actions_t actions;

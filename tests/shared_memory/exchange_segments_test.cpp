@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/meeting.h"
+#include "accelerate/shared_memory/exchange_segments.h"
 
 #include <doctest/doctest.h>
 
@@ -23,9 +23,10 @@ Machines one_machine(int size) { return group_by_machine(std::vector<std::string
 
 TEST_CASE("processes of one machine meet and reduce over their memory") {
   for (int size : {1, 2, 4}) {
-    tests::ForkedRanks ranks(size, [size](int rank, const NoticeBoard& board) {
-      auto meeting = meet(board, one_machine(size), rank, LocalGroup::meeting_options(size, milliseconds(10'000)));
-      LocalGroup group(std::move(meeting), milliseconds(10'000));
+    tests::ForkedRanks ranks(size, [size](int rank, const KeyValueStore& store) {
+      auto segments =
+          exchange_segments(store, one_machine(size), rank, LocalGroup::exchange_options(size, milliseconds(10'000)));
+      LocalGroup group(std::move(segments), milliseconds(10'000));
       auto offset = group.heap()->allocate(400'000);
       auto* numbers = reinterpret_cast<float*>(group.heap()->at(offset));
       for (int i = 0; i < 100'000; ++i) numbers[i] = static_cast<float>(rank + i);
@@ -40,14 +41,14 @@ TEST_CASE("processes of one machine meet and reduce over their memory") {
 
 TEST_CASE("the ranks of each machine meet among themselves, and messages name them as the job does") {
   const Machines machines{{0, 2}, {1, 3}};
-  tests::ForkedRanks ranks(4, [&](int rank, const NoticeBoard& board) {
-    auto meeting = meet(board, machines, rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
-    LocalGroup group(std::move(meeting), milliseconds(10'000));
+  tests::ForkedRanks ranks(4, [&](int rank, const KeyValueStore& store) {
+    auto segments = exchange_segments(store, machines, rank, LocalGroup::exchange_options(2, milliseconds(10'000)));
+    LocalGroup group(std::move(segments), milliseconds(10'000));
     int64_t sum = rank;
     all_reduce(group.channel(), {reinterpret_cast<std::byte*>(&sum), 1, DataType::Int64}, Reduction::Sum);
     if (sum != (rank % 2 == 0 ? 2 : 4)) fail("the sum is ", sum);
     if (rank == 3) return;
-    group.channel().meet(kBarrier);
+    group.channel().arrive_and_wait(kBarrier);
   });
   CHECK(ranks.outcome(3) == "returned");
   CHECK(ranks.outcome(1).find("rank 3 has left the group") != std::string::npos);
@@ -57,12 +58,13 @@ TEST_CASE("the ranks of each machine meet among themselves, and messages name th
 TEST_CASE("when one rank cannot share its memory, all learn the same reason") {
   tests::TemporaryDirectory directory;
   tests::run_threads(3, [&](int rank) {
-    auto board = tests::file_board(directory.path());
-    auto read = board.read;
+    auto store = tests::file_store(directory.path());
+    auto get = store.get;
     // As behind a network of its own: the address exists, but nobody can be reached there.
-    board.read = [&, read](const std::string& key) { return key == "address/0" && rank == 2 ? "nowhere" : read(key); };
-    CHECK_THROWS_WITH_AS(meet(board, one_machine(3), rank, LocalGroup::meeting_options(3, milliseconds(10'000))),
-                         doctest::Contains("rank 2: rank 0 cannot be reached through a UNIX socket"), Error);
+    store.get = [&, get](const std::string& key) { return key == "address/0" && rank == 2 ? "nowhere" : get(key); };
+    CHECK_THROWS_WITH_AS(
+        exchange_segments(store, one_machine(3), rank, LocalGroup::exchange_options(3, milliseconds(10'000))),
+        doctest::Contains("rank 2: rank 0 cannot be reached through a UNIX socket"), Error);
   });
 }
 
@@ -70,10 +72,10 @@ TEST_CASE("when the kernel refuses one rank its memory, all learn so") {
   constexpr size_t kSpare = size_t{64} << 20;
   for (int poor : {0, 1}) {
     for (bool by_addresses : {true, false}) {
-      tests::ForkedRanks ranks(2, [&](int rank, const NoticeBoard& board) {
+      tests::ForkedRanks ranks(2, [&](int rank, const KeyValueStore& store) {
         if (rank == poor && by_addresses) tests::limit_resource(RLIMIT_AS, tests::used_addresses() + kSpare);
         if (rank == poor && !by_addresses) tests::limit_resource(RLIMIT_FSIZE, kSpare);
-        meet(board, one_machine(2), rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
+        exchange_segments(store, one_machine(2), rank, LocalGroup::exchange_options(2, milliseconds(10'000)));
       });
       const std::string reason = by_addresses ? "mapped: Cannot allocate memory" : "created: File too large";
       for (int rank = 0; rank < 2; ++rank) {
@@ -85,16 +87,17 @@ TEST_CASE("when the kernel refuses one rank its memory, all learn so") {
   }
 }
 
-TEST_CASE("a group that is broken can be made anew in the same processes") {
+TEST_CASE("a group that has failed can be created again in the same processes") {
   tests::TemporaryDirectory directory;
   tests::run_threads(2, [&](int rank) {
     for (int attempt = 0; attempt < 2; ++attempt) {
-      auto board = tests::file_board(directory.path() / std::to_string(attempt));
-      auto meeting = meet(board, one_machine(2), rank, LocalGroup::meeting_options(2, milliseconds(10'000)));
-      LocalGroup group(std::move(meeting), milliseconds(100));
+      auto store = tests::file_store(directory.path() / std::to_string(attempt));
+      auto segments =
+          exchange_segments(store, one_machine(2), rank, LocalGroup::exchange_options(2, milliseconds(10'000)));
+      LocalGroup group(std::move(segments), milliseconds(100));
       if (rank == 0 || attempt == 1) {
-        if (attempt == 0) CHECK_THROWS_AS(group.channel().meet(kBarrier), PeerError);
-        if (attempt == 1) group.channel().meet(kBarrier);
+        if (attempt == 0) CHECK_THROWS_AS(group.channel().arrive_and_wait(kBarrier), PeerError);
+        if (attempt == 1) group.channel().arrive_and_wait(kBarrier);
       }
     }
   });

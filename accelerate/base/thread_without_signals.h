@@ -1,6 +1,6 @@
 #pragma once
 
-// A thread that signals do not reach, so that handlers run where the program expects them.
+// A thread with all signals blocked, so that handlers run on the threads of the program.
 
 #include <signal.h>
 
@@ -13,11 +13,11 @@ namespace accelerate {
 
 /// Starts `body` in a new thread in which all signals are blocked.
 template <class Body>
-std::thread quiet_thread(Body body) {
+std::thread thread_without_signals(Body body) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // Also where the system has no thread left.
+  // Restored also if std::thread throws.
   ScopeExit unblock([&before] { pthread_sigmask(SIG_SETMASK, &before, nullptr); });
   return std::thread(std::move(body));
 }

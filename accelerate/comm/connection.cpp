@@ -117,9 +117,9 @@ std::shared_ptr<Group::Connection> Group::Connection::connect_subgroup(int numbe
 }
 
 c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
-  auto board = notice_board(store_);
-  auto machines = shm::find_machines(board, rank_, size_, /*willing=*/options_.transport != Transport::Gloo);
-  auto inside = connect_neighbours(board, machines);
+  auto keys = key_value_store(store_);
+  auto machines = shm::find_machines(keys, rank_, size_, /*willing=*/options_.transport != Transport::Gloo);
+  auto inside = connect_neighbours(keys, machines);
   if (inside && machines.size() == 1) {
     transport_ = Transport::SharedMemory;
     return inside;
@@ -138,7 +138,7 @@ c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
 
 /// What connects the ranks of this machine, when all ranks have such neighbours; else nothing, and a line that says why
 /// unless that is plain.
-c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::NoticeBoard& board,
+c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::KeyValueStore& keys,
                                                                               const shm::Machines& machines) const {
   bool required = options_.transport == Transport::SharedMemory;
   std::string reason = "the ranks are on several machines, or some of them ask for gloo";
@@ -148,7 +148,7 @@ c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(co
   } else if (machines[0].size() > 1 && !(required && machines.size() > 1)) {
     try {
       return connect_through_memory(
-          board, machines, rank_,
+          keys, machines, rank_,
           {.timeout = options_.timeout, .core_sharers = options_.core_sharers, .names = options_.names});
     } catch (const Error& error) {
       reason = error.what();
@@ -172,8 +172,8 @@ void Group::Connection::wait(const std::string& operation, const at::Tensor& ten
   recorder_.end(number, Collective::State::Done);
 }
 
-void Group::Connection::explain(const std::string& operation, int64_t bytes, const std::function<void()>& work,
-                                bool by_all) {
+void Group::Connection::run_recorded(const std::string& operation, int64_t bytes, const std::function<void()>& work,
+                                     bool by_all) {
   auto number = recorder_.begin(operation, bytes, by_all);
   try {
     work();

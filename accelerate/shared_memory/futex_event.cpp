@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/signal.h"
+#include "accelerate/shared_memory/futex_event.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -18,20 +18,20 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
 
 }  // namespace
 
-// Both sides write first and read the other's word then, in one order for all: either the sleeper sees the new event or
-// the notifier sees the sleeper.
-void Signal::notify() {
+// Both sides write their own word before they read the other's, with sequential consistency. So either the waiter sees
+// the new event, or the notifier sees the waiter.
+void FutexEvent::notify() {
   events.fetch_add(1);
-  if (sleepers.load() > 0) futex(events, FUTEX_WAKE, INT_MAX, nullptr);
+  if (waiters.load() > 0) futex(events, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-void sleep_on(Signal& signal, uint32_t seen, Clock::time_point until) {
-  auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(until - Clock::now()).count();
+void park(FutexEvent& event, uint32_t seen, Clock::time_point deadline) {
+  auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - Clock::now()).count();
   if (left <= 0) return;
   timespec limit{left / 1'000'000'000, left % 1'000'000'000};
-  signal.sleepers.fetch_add(1);
-  futex(signal.events, FUTEX_WAIT, seen, &limit);
-  signal.sleepers.fetch_sub(1);
+  event.waiters.fetch_add(1);
+  futex(event.events, FUTEX_WAIT, seen, &limit);
+  event.waiters.fetch_sub(1);
 }
 
 }  // namespace accelerate::shared_memory

@@ -1,4 +1,4 @@
-#include "accelerate/base/quiet_thread.h"
+#include "accelerate/base/thread_without_signals.h"
 
 #include <doctest/doctest.h>
 
@@ -25,12 +25,12 @@ struct Immovable {
 
 TEST_CASE("signals are blocked in a quiet thread, and not where it is started") {
   bool blocked = false;
-  quiet_thread([&] { blocked = is_blocked(SIGUSR1); }).join();
+  thread_without_signals([&] { blocked = is_blocked(SIGUSR1); }).join();
   CHECK(blocked);
   CHECK_FALSE(is_blocked(SIGUSR1));
 }
 
 TEST_CASE("a thread that cannot be started leaves no signal blocked") {
-  CHECK_THROWS_AS(quiet_thread(Immovable()), std::runtime_error);
+  CHECK_THROWS_AS(thread_without_signals(Immovable()), std::runtime_error);
   CHECK_FALSE(is_blocked(SIGUSR1));
 }

@@ -1,0 +1,21 @@
+#pragma once
+
+// A rate-limited message that says what a launcher waits for.
+
+#include <chrono>
+#include <string>
+
+namespace accelerate::launch {
+
+/// Prints after 5 s, then every 30 s.
+class WaitNotice {
+ public:
+  /// Call it in each turn of the waiting loop. Prints the sentence to standard error when it is due.
+  void show(const std::string& sentence);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point next_ = Clock::now() + std::chrono::seconds(5);
+};
+
+}  // namespace accelerate::launch
