@@ -17,8 +17,8 @@ namespace accelerate::tests {
 inline c10::intrusive_ptr<comm::SharedMemoryBackend> connect_level(const comm::Group& everyone, const std::string& name,
                                                                    const shared_memory::Machines& machines) {
   auto store = everyone.connection()->process_group()->getStore();
-  auto store = comm::key_value_store(c10::make_intrusive<c10d::PrefixStore>(name, store));
-  return comm::connect_through_memory(store, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
+  auto keys = comm::key_value_store(c10::make_intrusive<c10d::PrefixStore>(name, store));
+  return comm::connect_through_memory(keys, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
 }
 
 /// The ranks that have the same number on their machines.
