@@ -12,9 +12,9 @@ namespace {
 
 namespace shm = shared_memory;
 
-constexpr size_t kAlignment = 64;  // of tensors that libtorch allocates itself
+constexpr size_t kAlignment = 64;  // the alignment of libtorch's own allocations
 
-/// Where tensors lie that follow each other.
+/// The layout of consecutive tensors in one segment.
 struct Arrangement {
   std::vector<size_t> offsets = {};
   size_t bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors of which a machine has one copy, which all ranks of a group see.
+// Tensors in shared memory: one copy per machine, mapped by all ranks of a group.
 
 #include <memory>
 #include <string>
@@ -18,29 +18,29 @@ class Segment;
 
 namespace accelerate::comm {
 
-/// What the ranks of a group can do with each other's memory.
+/// How the ranks of a group can access each other's memory.
 struct MemoryReach {
-  bool common = false;  // have memory that all of them see
-  bool direct = false;  // write to the private memory of each other, so that exchange_shares takes one copy
+  bool common = false;  // all ranks can map the same memory
+  bool direct = false;  // ranks can write to each other's private memory, so exchange_shares needs one copy only
 };
 
-/// Found out by trying; nothing where ranks do not talk through the memory of one machine. The first call for a group
-/// is collective.
+/// Determined by probing. Both are false if the transport is not shared memory. The first call for a group is
+/// collective.
 MemoryReach memory_reach(const Group& group);
 
-/// The memory behind some tensors. It lasts as long as they do, on every rank for itself.
+/// The memory of some tensors. Each rank keeps it mapped until its last tensor is gone.
 class CommonMemory {
  public:
   explicit CommonMemory(std::weak_ptr<shared_memory::Segment> segment) : segment_(std::move(segment)) {}
 
-  /// Whether `tensor` lies here.
+  /// Whether `tensor` is in this memory.
   bool holds(const at::Tensor& tensor) const;
 
-  /// Whether none of the tensors is left on this rank.
+  /// Whether this rank has dropped all of the tensors.
   bool is_gone() const { return segment_.expired(); }
 
-  /// The tensors keep their values and are this rank's own from here on; a page is copied when it is first written to.
-  /// No other rank may write to them as common ones afterwards.
+  /// Makes the tensors private to this rank, with their values (copy-on-write). Ranks that still share them must not
+  /// write to them afterwards.
   void make_private() const;
 
  private:
@@ -52,10 +52,10 @@ struct CommonTensors {
   CommonMemory memory;
 };
 
-/// Zeros for each of `like`, which are dense and on the CPU: of its shape, type and strides. What a rank writes the
-/// others see; when is for the caller to say, with a collective between. `own` are the parts that this rank is going to
-/// write most, so that they lie near its cores; those of all ranks are everything. Collective, for ranks that
-/// memory_reach() says can have it. Throws Error on all ranks when there is no memory. `what` appears in errors.
+/// Creates zeros with the shapes, types and strides of `like`, which are dense CPU tensors. All ranks see what one
+/// writes; the caller orders accesses with collectives. `own` are the slices that this rank writes most: it touches
+/// them first, so that their pages are on its NUMA node. Together the slices of all ranks cover everything. Collective;
+/// requires memory_reach().common. Throws Error on all ranks if memory runs out. `what` appears in errors.
 CommonTensors common_zeros(const Group& group, const std::vector<at::Tensor>& like, const std::vector<Part>& own,
                            const std::string& what);
 

@@ -1,4 +1,4 @@
-// Builds the process group of a job. The only file that sees gloo (gloo_headers/README.md).
+// Builds the process group of a job. The only file that includes gloo (gloo_headers/README.md).
 
 #include <algorithm>
 #include <cmath>
@@ -45,14 +45,15 @@ std::string uneven(const shm::Machines& machines) {
          "), so all ranks talk over TCP; with as many on each, those of a machine would share its memory";
 }
 
-/// Gloo throws plain exceptions that begin with its file, NCCL's and shared memory's have a type of their own.
+/// Whether a transport failed. NCCL and shared memory throw their own types; Gloo throws plain exceptions that name its
+/// source file.
 bool is_from_transport(const std::exception& error) {
   return dynamic_cast<const c10::DistError*>(&error) || dynamic_cast<const shm::PeerError*>(&error) ||
          std::string_view(error.what()).find("gloo/") != std::string_view::npos;
 }
 
-/// The message then says what each rank has called. In the debug mode libtorch compares the calls, and has no type of
-/// its own for that.
+/// Whether the ranks called different collectives; the message then says what each called. In debug mode libtorch
+/// compares the calls, and has no exception type for it.
 bool is_mismatch(const std::exception& error) {
   return dynamic_cast<const shm::MismatchError*>(&error) ||
          std::string_view(error.what()).find("Detected mismatch between collectives") != std::string_view::npos;
@@ -76,12 +77,12 @@ const char* to_string(Transport transport) {
 Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Options options)
     : store_(std::move(store)), options_(std::move(options)), rank_(rank), size_(size) {
   using BackendType = c10d::ProcessGroup::BackendType;
-  QuietC10d quiet;  // the ranks find each other through the store
+  QuietC10d quiet;  // the rendezvous goes through the store
   process_group_ = c10::make_intrusive<c10d::ProcessGroup>(store_, rank, size);
   auto backend = choose_transport();
   auto type = transport_ == Transport::Gloo ? BackendType::GLOO : BackendType::CUSTOM;
   if (options_.debug) {
-    // Compares every collective with those of the other ranks over a second group, the Reducer's included.
+    // Compares every collective across ranks over a second group, including those of the Reducer.
     backend = c10::make_intrusive<c10d::ProcessGroupWrapper>(backend, make_gloo(store_, "check", rank, size, options_));
   }
   process_group_->setBackend(c10::DeviceType::CPU, type, backend);
@@ -136,8 +137,9 @@ c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
   return c10::make_intrusive<HierarchicalBackend>(machines, HierarchicalBackend::Levels{inside, between}, flat);
 }
 
-/// What connects the ranks of this machine, when all ranks have such neighbours; else nothing, and a line that says why
-/// unless that is plain.
+/// Connects the ranks of each machine through shared memory if all machines have the same number of ranks, at least
+/// two. Otherwise, or if that fails, returns null; rank 0 warns unless the reason is obvious. Throws Error instead if
+/// shared memory is required.
 c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::KeyValueStore& keys,
                                                                               const shm::Machines& machines) const {
   bool required = options_.transport == Transport::SharedMemory;
@@ -188,19 +190,19 @@ void Group::Connection::run_recorded(const std::string& operation, int64_t bytes
 }
 
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
-  // A mismatch, or a tensor that cannot be sent, is no loss of a peer.
+  // A mismatch, or a tensor that cannot be sent, does not mean that a peer is lost.
   bool is_loss = is_from_transport(error);
   if (is_loss) note_lost_peer(message_of(error));  // now: the launcher compares the times of the notes
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
   bool timed_out = elapsed > 0.9 * options_.timeout;
-  // Shared memory of all ranks knows at once when a process has ended. Who lives and does not come has to be asked
-  // about, and so has who is lost on another machine.
+  // If all ranks share memory, the error names the process that has ended. The watchdog has to find ranks that are
+  // alive but missing, and ranks lost on other machines.
   bool by_memory = transport_ == Transport::SharedMemory && dynamic_cast<const shm::PeerError*>(&error) != nullptr;
   bool reason_is_known = !is_loss || (by_memory && !timed_out);
   auto missing = reason_is_known ? "" : watchdog_->missing_ranks(number);
-  // After the end of another rank its own message tells more, and should not be lost among these lines.
+  // If another rank has ended, its own message says more and should not be buried under this report.
   if (timed_out || is_mismatch(error)) watchdog_->write_report();
   auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));
   fail(describe_self(), ": ", describe(collective), " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",

@@ -1,7 +1,7 @@
 #pragma once
 
-// The engine behind a Group of several ranks: c10d's process group and store. For the files that hand libtorch's own
-// algorithms a process group; everybody else talks to Group.
+// The connection of a Group of several ranks: c10d's process group and store. For files that pass a process group to
+// libtorch's own algorithms; other code uses Group.
 
 #include <chrono>
 #include <exception>
@@ -23,15 +23,15 @@ namespace accelerate::comm {
 
 class SharedMemoryBackend;
 
-/// What carries tensors of the CPU between ranks.
+/// How CPU tensors are sent between ranks.
 enum class Transport {
-  Auto,          // the first of these that the ranks can have
-  SharedMemory,  // all ranks are on one machine; or an Error
+  Auto,          // the first of these that is available
+  SharedMemory,  // throws Error unless all ranks are on one machine
   Hierarchical,  // shared memory on each machine, Gloo between them
   Gloo,
 };
 
-/// The name by which PartialState::backend() and ACCELERATE_COMM know it: auto, shm, hierarchical, gloo.
+/// The name in PartialState::backend() and ACCELERATE_COMM: auto, shm, hierarchical, gloo.
 const char* to_string(Transport transport);
 
 class Group::Connection {
@@ -40,11 +40,11 @@ class Group::Connection {
     Transport transport = Transport::Auto;
     std::chrono::milliseconds timeout = std::chrono::minutes(30);
     bool debug = false;
-    bool use_nccl = false;                                 // a second backend, for tensors on a CUDA device
-    std::string local_address;                             // what peers connect to
-    std::optional<int> core_sharers = std::nullopt;        // ranks that run on this one's cores; else all
-    std::vector<int> names = {};                           // by rank: what messages call it, if not by that number
-    std::optional<Heartbeat> main_process = std::nullopt;  // that hosts the store, if not this group's rank 0
+    bool use_nccl = false;                                 // adds a backend for tensors on CUDA devices
+    std::string local_address;                             // where peers connect to
+    std::optional<int> core_sharers = std::nullopt;        // ranks that share this one's cores; all if not set
+    std::vector<int> names = {};                           // by rank: its number in the job; empty if the same
+    std::optional<Heartbeat> main_process = std::nullopt;  // hosts the store, if not rank 0 of this group
   };
 
   /// Connects the ranks that share `store`. Collective.
@@ -52,28 +52,29 @@ class Group::Connection {
 
   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group() const { return process_group_; }
   const Options& options() const { return options_; }
-  Transport transport() const { return transport_; }  // that was chosen
+  Transport transport() const { return transport_; }  // the chosen one, not Auto
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// The rank of the job that is number `rank` here.
+  /// The number in the job of this group's `rank`, for messages.
   std::string name_of(int rank) const;
 
-  /// The number of the next sub-group: all ranks count all of them, so that each has keys of its own in the store.
+  /// The number of the next subgroup. All ranks count every subgroup, so that each has its own keys in the store.
   int count_subgroup() { return num_subgroups_++; }
 
-  /// Connects `ranks` of this group, in that order, by what connects this group. Collective for them.
+  /// Connects `ranks` of this group, in that order. Uses Gloo if this group does, else the first available transport.
+  /// Collective for these ranks.
   std::shared_ptr<Connection> connect_subgroup(int number, const std::vector<int>& ranks) const;
 
-  /// Waits for a collective on `tensor`, which may be undefined. What goes wrong is an Error that names this rank, the
-  /// operation and the ranks that were missing; after a time-out or a mismatch the last collectives are written to
-  /// standard error. `by_all` is false for an operation that can end here before all ranks have begun it.
+  /// Starts a collective on `tensor`, which may be undefined, and waits for it. Throws Error on failure, naming this
+  /// rank, the operation and the missing ranks; after a time-out or a mismatch also writes the last collectives to
+  /// standard error. `by_all` is false if the operation can end here before all ranks have begun it.
   void wait(const std::string& operation, const at::Tensor& tensor,
             const std::function<c10::intrusive_ptr<c10d::Work>()>& start, bool by_all = true);
 
-  /// Calls `work`, in which libtorch sends about `bytes` between the ranks. When that fails, the Error is as wait()'s,
-  /// and where other ranks did something else, it says what each did; what `work` throws for other reasons passes
-  /// unchanged.
+  /// Calls `work`, in which libtorch sends about `bytes` between the ranks, and records it as one collective. If the
+  /// transport fails, throws Error as wait() does. If the ranks called different collectives, the Error says what each
+  /// called. Other exceptions of `work` pass unchanged.
   void run_recorded(const std::string& operation, int64_t bytes, const std::function<void()>& work, bool by_all = true);
 
  private:
@@ -94,7 +95,7 @@ class Group::Connection {
   std::optional<Watchdog> watchdog_;
 };
 
-/// Gives the group NCCL for CUDA tensors. Throws Error where libtorch was built without it.
+/// Adds NCCL for CUDA tensors to the group. Throws Error if libtorch was built without it.
 void add_nccl_backend(c10d::ProcessGroup& group, const c10::intrusive_ptr<c10d::Store>& store,
                       std::chrono::milliseconds timeout);
 

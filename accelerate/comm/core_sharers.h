@@ -1,7 +1,7 @@
 #pragma once
 
-// Which ranks have to share their cores. A launcher may have bound each to cores of its own, or some to those of one
-// socket, or none; then all ranks of a machine run on the same ones.
+// Which ranks share cores. A launcher may bind each rank to its own cores, several ranks to one socket, or none; then
+// all ranks of a machine share its cores.
 
 #include <string>
 #include <vector>
@@ -10,26 +10,27 @@
 
 namespace accelerate::comm {
 
-/// Where a rank may run.
+/// The cores that a rank may run on.
 struct RankCores {
   std::string machine = {};
-  std::vector<int> cores = {};  // in order
+  std::vector<int> cores = {};  // sorted
 
   bool operator==(const RankCores&) const = default;
 };
 
-/// The ranks that have a core in common with one of them, itself included.
+/// The ranks that share at least one core with a rank, itself included.
 struct CoreSharers {
   int count = 1;
-  int index = 0;  // its own place among them
+  int index = 0;  // of the rank itself among them, in rank order
 
   bool operator==(const CoreSharers&) const = default;
 };
 
-/// Those of `rank`; `ranks` are in rank order.
+/// The core sharers of `rank`. `ranks` are in rank order.
 CoreSharers find_core_sharers(const std::vector<RankCores>& ranks, int rank);
 
-/// Those of this rank; the ranks tell each other through `store`. Collective. When it returns, all ranks have told.
+/// The core sharers of this rank, from an all-gather through `store`. Collective: returns when all ranks have called
+/// it.
 CoreSharers find_core_sharers(c10d::Store& store, int rank, int size);
 
 }  // namespace accelerate::comm

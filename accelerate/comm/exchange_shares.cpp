@@ -22,7 +22,7 @@ std::vector<std::span<std::byte>> bytes_of_all(const std::vector<at::Tensor>& te
   return arrays;
 }
 
-/// The same, counted in bytes.
+/// The same shares in bytes instead of elements.
 shm::Shares in_bytes(const Shares& shares, const std::vector<at::Tensor>& tensors) {
   shm::Shares counted;
   for (const auto& parts : shares) {
@@ -41,7 +41,7 @@ int64_t total_bytes(const std::vector<Part>& parts, const std::vector<at::Tensor
   return sum;
 }
 
-/// Calls `copy` with each part, as bytes, and the stretch of `flat` that stands for it.
+/// Calls `copy` with each part, as bytes, and its slice of `flat`.
 template <class Copy>
 void for_each_part(const std::vector<Part>& parts, const std::vector<at::Tensor>& tensors, const at::Tensor& flat,
                    Copy copy) {
@@ -53,7 +53,7 @@ void for_each_part(const std::vector<Part>& parts, const std::vector<at::Tensor>
   }
 }
 
-/// The collective that every transport has: equal, contiguous parts.
+/// For any transport: packs the parts of each rank, pads them to the same length and all-gathers them.
 void exchange_flat(const Shares& shares, const std::vector<at::Tensor>& tensors, Group::Connection& connection) {
   int64_t longest = 0;
   for (const auto& parts : shares) longest = std::max(longest, total_bytes(parts, tensors));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors of which every rank makes a part.
+// Exchanges slices of tensors: each rank computes some slices, and all ranks get all of them (an uneven all-gather).
 
 #include <cstddef>
 #include <cstdint>
@@ -14,21 +14,23 @@
 
 namespace accelerate::comm {
 
-/// Elements of one of several tensors.
+/// A slice of one of several tensors, in elements.
 struct Part {
   size_t tensor = 0;
   int64_t begin = 0;
   int64_t length = 0;
 };
 
-/// The parts that each rank makes, by rank. The same on all ranks.
+/// The slices that each rank computes, by rank. The same on all ranks.
 using Shares = std::vector<std::vector<Part>>;
 
-/// Calls `make` for each round, which makes this rank's parts of `tensors` and returns everyone's, and overwrites the
-/// parts of the other ranks with what they have made. The tensors are contiguous, of one dimension, and as long on all
-/// ranks. Collective. On one machine `make` is called when all ranks have come, maybe by several threads at once, and a
-/// rank writes its parts straight into the tensors of the others where the system lets it, while they are still in the
-/// cache; nobody may use the tensors meanwhile. `what` appears in the error when a rank does not come.
+/// Calls `make` for each round: it computes this rank's slices of `tensors` and returns the slices of all ranks. In the
+/// end all ranks have all slices. The tensors are contiguous and one-dimensional, with the same length on all ranks.
+/// Collective. `what` appears in the error if a rank is missing.
+///
+/// On one machine it starts with a barrier, and several threads may call `make` at once. If the system allows it, each
+/// rank writes its slices straight into the tensors of the others, while they are still in the cache. No other code may
+/// use the tensors meanwhile.
 void exchange_shares(const Group& group, const std::vector<at::Tensor>& tensors, size_t num_rounds,
                      const std::function<Shares(size_t round)>& make,
                      const std::string& what = "the exchange of shares");

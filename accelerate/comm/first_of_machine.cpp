@@ -8,7 +8,7 @@ namespace accelerate::comm {
 
 int first_of_machine(const std::vector<MachinePlace>& places, int rank) {
   const auto& own = places[rank];
-  const int first = rank - own.local_rank;  // of neighbours, who may also be machines of one host
+  const int first = rank - own.local_rank;  // in block distribution, also if machines share a host
   if (first >= 0 && places[first].local_rank == 0 && places[first].host == own.host) return first;
   const auto found =
       std::find_if(places.begin(), places.end(), [&](const MachinePlace& place) { return place.host == own.host; });

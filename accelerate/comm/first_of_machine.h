@@ -1,6 +1,6 @@
 #pragma once
 
-// Which rank of each machine does what is done once there.
+// The first rank of each machine, for work that is done once per machine.
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ struct MachinePlace {
   int local_rank = 0;
 };
 
-/// The first rank on the machine of `rank`. Ranks of a machine follow each other, or take turns with those of others
+/// The first rank on the machine of `rank`. Works for block and for cyclic distribution of ranks
 /// (srun --distribution=cyclic, mpirun --map-by node).
 int first_of_machine(const std::vector<MachinePlace>& places, int rank);
 
-/// The same, from what all ranks say of themselves. Collective.
+/// The same for this rank, from an all-gather of the places. Collective.
 int first_of_machine(const Group& group, int local_rank);
 
 }  // namespace accelerate::comm

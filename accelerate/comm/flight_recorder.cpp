@@ -77,7 +77,7 @@ int64_t FlightRecorder::begin(std::string_view operation, int64_t bytes, bool by
 void FlightRecorder::end(int64_t number, Collective::State state) {
   std::lock_guard lock(mutex_);
   auto& slot = ring_[(number - 1) % kCapacity];
-  if (slot.number != number) return;  // newer ones have taken its place
+  if (slot.number != number) return;  // overwritten by a newer one
   slot.end = Clock::now();
   slot.state = state;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// The last collectives of a rank, for the question where a job hangs or broke.
+// Records the last collectives of a rank, to show where a job hangs or failed.
 
 #include <array>
 #include <chrono>
@@ -21,46 +21,46 @@ struct Collective {
 
   int64_t number = 0;  // counts from 1; the same on all ranks, which call the same collectives in the same order
   std::string operation = {};
-  std::optional<at::ScalarType> dtype = std::nullopt;  // nothing when several tensors or none take part
+  std::optional<at::ScalarType> dtype = std::nullopt;  // not set for several tensors or none
   std::vector<int64_t> sizes = {};
   int64_t bytes = 0;
   Clock::time_point begin = {};
   Clock::time_point end = {};
   State state = State::Running;
-  bool by_all = true;  // it ends on no rank before all have begun it; a broadcast may, at its source
+  bool by_all = true;  // ends on no rank before all have begun it; a broadcast may, on its source
 };
 
 /// "reduce #12 (Float [2, 3])".
 std::string describe(const Collective& collective);
 
-/// A ring of collectives. Any thread may call any member; noting one costs a fraction of a microsecond.
+/// A ring buffer of collectives. Thread-safe. Recording one costs a fraction of a microsecond.
 class FlightRecorder {
  public:
   static constexpr size_t kCapacity = 64;
 
-  /// Notes the beginning of a collective on `tensor`, which may be undefined. Returns its number.
+  /// Records the start of a collective on `tensor`, which may be undefined. Returns its number.
   int64_t begin(std::string_view operation, const at::Tensor& tensor, bool by_all = true);
 
-  /// The same for one on many tensors that have `bytes` together.
+  /// The same for several tensors of `bytes` in total.
   int64_t begin(std::string_view operation, int64_t bytes, bool by_all = true);
 
-  /// Notes the end of the collective with that number.
+  /// Records the end of the collective with that number, if it is still in the ring.
   void end(int64_t number, Collective::State state);
 
-  /// The collective with that number, which is one of the last.
+  /// The collective with that number, which must still be in the ring.
   Collective find(int64_t number) const;
 
-  /// Those that the ring still has, the oldest first.
+  /// The collectives in the ring, oldest first.
   std::vector<Collective> history() const;
 
-  /// The collective that began last; nothing before the first.
+  /// The collective that began last, if any.
   std::optional<Collective> newest() const;
 
-  /// The newest collective that proves where the other ranks were: it has ended, and all of them had begun it. Nothing
-  /// when the ring has none.
+  /// The newest finished collective with `by_all`, if the ring has one. It proves how far the other ranks had come: all
+  /// of them had begun it.
   std::optional<Collective> newest_by_all() const;
 
-  /// The newest collectives as text, at most `most`, a line for each: what it was, how long it took, how long ago.
+  /// The newest collectives as text, at most `most`, one per line: the operation, its duration and its age.
   std::string report(size_t most = kCapacity) const;
 
  private:

@@ -15,7 +15,7 @@ namespace accelerate::comm {
 
 namespace {
 
-/// What a rank is about to do, as numbers that fit one small collective.
+/// The call of a rank, as numbers that fit into one small collective.
 struct Call {
   static constexpr size_t kMaxDims = 12;
 
@@ -75,7 +75,7 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
   throw Error(message.str());
 }
 
-/// All ranks' calls; throws on every rank unless they fit together. For a gather dim 0 may differ.
+/// All-gathers the calls. Throws on every rank if they do not match. Dim 0 may differ in gathers and in bytes.
 std::vector<Call> exchange_and_compare(Group::Connection& connection, const Call& mine) {
   auto calls = exchange(connection, mine);
   bool free_rows = mine.operation == kAllGather || mine.operation == kGatherBytes || mine.operation == kBroadcastBytes;
@@ -86,7 +86,7 @@ std::vector<Call> exchange_and_compare(Group::Connection& connection, const Call
   return calls;
 }
 
-/// Only in debug mode: the price is one more small collective.
+/// Only in debug mode, because it costs one more small collective.
 void check(Group::Connection& connection, Operation operation, const at::Tensor& tensor) {
   if (connection.options().debug) exchange_and_compare(connection, describe(operation, tensor));
 }
@@ -102,7 +102,7 @@ c10d::ReduceOp c10d_operation(Reduction reduction) {
   }
 }
 
-/// Sorts `ranks` and makes sure that a group of `size` has them.
+/// Sorts `ranks`. Throws unless they are distinct ranks of a group of `size`.
 void check_members(std::vector<int>& ranks, int size) {
   std::sort(ranks.begin(), ranks.end());
   if (ranks.empty()) fail("subgroup: the list of its ranks is empty; it needs at least one");
@@ -113,7 +113,7 @@ void check_members(std::vector<int>& ranks, int size) {
   if (twice != ranks.end()) fail("subgroup: rank ", *twice, " is named twice in ", listed(ranks));
 }
 
-/// Throws on every rank unless all name the same ranks.
+/// Throws on every rank if the lists differ.
 void check_same_members(const Group& group, const std::vector<int>& ranks) {
   auto lists = group.all_gather_bytes(listed(ranks));
   if (std::all_of(lists.begin(), lists.end(), [&](const auto& list) { return list == lists[0]; })) return;

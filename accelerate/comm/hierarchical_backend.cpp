@@ -15,7 +15,7 @@ namespace shm = shared_memory;
 
 namespace {
 
-/// Both levels must be able to combine the values, and so it is asked before either begins: a rank that fails in one
+/// Throws if one of the levels cannot reduce the values. Checked before either starts: a rank that fails in one level
 /// would leave others waiting in the other, and end the group.
 void check_levels(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
   check_reduction(tensor, operation);
@@ -24,12 +24,12 @@ void check_levels(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
   }
 }
 
-/// Gloo does not know all types, but moves the bytes of any.
+/// Gloo does not support all types, but can send any as bytes.
 at::Tensor bytes_of(const at::Tensor& contiguous) { return contiguous.view(-1).view(at::kByte); }
 
 }  // namespace
 
-/// One collective: what is to be done, and the news of its end.
+/// A queued collective and its completion.
 class HierarchicalBackend::Task : public c10d::Work {
  public:
   Task(int rank, c10d::OpType type, Tensors results, std::function<void()> run)
@@ -117,14 +117,14 @@ void HierarchicalBackend::work() {
   }
 }
 
-/// Gloo tells its peers by closing its sockets, which it does when it goes.
+/// Gloo closes its sockets on destruction, which its peers notice.
 void HierarchicalBackend::close_levels() {
   levels_.inside->abort();
   levels_.between.reset();
 }
 
 void HierarchicalBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
-  // Gloo has no average: that of the machine is added up and divided by the machines.
+  // Gloo has no average: sum the averages of the machines and divide by the number of machines.
   bool average = options.reduceOp == c10d::ReduceOp::AVG;
   levels_.inside->allreduce(tensor, options, [&](at::Tensor& share) {
     Tensors shares{share};
@@ -181,7 +181,7 @@ at::Tensor HierarchicalBackend::gather_everywhere(const at::Tensor& input, const
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs, Tensors& inputs,
                                                             const c10d::AllgatherOptions& options) {
-  PerRankTensors(only(outputs), size_, ContiguousTensor(only(inputs)));  // throws when they do not fit
+  PerRankTensors(only(outputs), size_, ContiguousTensor(only(inputs)));  // throws if they do not fit
   return enqueue(c10d::OpType::ALLGATHER, outputs[0], [this, parts = outputs[0], input = inputs[0], options] {
     auto all = gather_everywhere(input, options);
     for (int rank = 0; rank < size_; ++rank) {
@@ -193,7 +193,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                                   const c10d::AllgatherOptions& options) {
-  (void)ContiguousTensor(output).parts(size_, ContiguousTensor(input));  // throws when they do not fit
+  (void)ContiguousTensor(output).parts(size_, ContiguousTensor(input));  // throws if they do not fit
   return enqueue(c10d::OpType::_ALLGATHER_BASE, {output}, [this, output, input, options] {
     auto all = gather_everywhere(input, options);
     ContiguousTensor whole(output);
@@ -207,7 +207,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& ou
 }
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::barrier(const c10d::BarrierOptions& options) {
-  // A rank that has passed the first has seen its machine, and the second shows that all machines were seen so.
+  // After the first barrier all ranks of this machine have arrived; after the second, the ranks of all machines.
   return enqueue(c10d::OpType::BARRIER, {}, [this, options] {
     levels_.inside->barrier(options);
     levels_.between->barrier(options)->wait();

@@ -1,7 +1,8 @@
 #pragma once
 
-// c10d's collectives for ranks of several machines, of which each has several: the ranks of a machine put together what
-// they have, so that the network carries it once. Private to this room.
+// c10d's collectives for several machines with several ranks each: shared memory within a machine, Gloo between them.
+// An all-reduce is a reduce-scatter within each machine, an all-reduce between machines, and an all-gather within, so
+// that data crosses the network once per machine. Private to this room.
 
 #include <chrono>
 #include <condition_variable>
@@ -20,12 +21,12 @@
 
 namespace accelerate::comm {
 
-/// Reductions, broadcasts, gathers to all and barriers go by two levels; what gains nothing by that goes flat. A
-/// reduction adds up the ranks of a machine in their order, and then the machines; every rank gets the same bits.
+/// All-reduce, broadcast, all-gather and barrier use two levels. Operations that gain nothing by it use the flat group.
+/// A reduction adds up the ranks of a machine in rank order, then the machines; every rank gets the same bits.
 ///
-/// The levels are worked on by one thread, in the order of the calls, so that the network is busy while a model
-/// computes. When a collective of the levels fails on a rank, for whatever reason, both of its levels are closed: the
-/// others fail too, and at once, and all further calls do.
+/// One thread runs the two-level collectives in the order of the calls, so that communication overlaps computation. If
+/// one fails on a rank, for any reason, that rank closes both levels: the other ranks fail at once too, and so do all
+/// further calls.
 class HierarchicalBackend : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -34,10 +35,10 @@ class HierarchicalBackend : public c10d::Backend {
 
   struct Levels {
     c10::intrusive_ptr<SharedMemoryBackend> inside;  // the ranks of this machine
-    c10::intrusive_ptr<c10d::Backend> between;       // of each machine the rank with this one's number there
+    c10::intrusive_ptr<c10d::Backend> between;       // one rank per machine: those with the index of this one
   };
 
-  /// `machines` are all alike. `flat` connects all ranks.
+  /// All `machines` have the same number of ranks. `flat` connects all ranks.
   HierarchicalBackend(shared_memory::Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat);
   ~HierarchicalBackend() override;
 
@@ -98,7 +99,7 @@ class HierarchicalBackend : public c10d::Backend {
   void setSequenceNumberForGroup() override { flat_->setSequenceNumberForGroup(); }
   uint64_t getSequenceNumberForGroup() override { return flat_->getSequenceNumberForGroup(); }
 
-  /// Memory in which the first level needs no copy; the Reducer takes its buckets from here.
+  /// Allocates memory that the first level reduces in place. The Reducer allocates its buckets here.
   bool supportsTensorAlloc(c10::DeviceIndex device) override { return levels_.inside->supportsTensorAlloc(device); }
   at::Tensor allocateTensor(long size, at::TensorOptions options) override {
     return levels_.inside->allocateTensor(size, options);
@@ -107,14 +108,13 @@ class HierarchicalBackend : public c10d::Backend {
  private:
   class Task;
 
-  /// Has the thread call `run`, which may use the levels, after all that was enqueued before. `results` are what the
-  /// Work has when it is done.
+  /// Queues `run`, which may use the levels, for the thread. `results` are the results of the returned Work.
   WorkPtr enqueue(c10d::OpType type, Tensors results, std::function<void()> run);
   void work();
   void close_levels();
 
   void reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options);
-  /// The inputs of all ranks, [number on the machine, machine, element].
+  /// All-gathers the inputs, as [index on the machine, machine, element].
   at::Tensor gather_everywhere(const at::Tensor& input, const c10d::AllgatherOptions& options);
 
   shared_memory::Machines machines_;

@@ -25,7 +25,7 @@ int number_in(const std::string& text, std::string_view name, std::string_view d
   return value;
 }
 
-/// The numbers behind the question mark, which are taken off `rest`.
+/// Parses the query, the numbers after the question mark, and removes it from `rest`.
 std::map<std::string, int, std::less<>> take_query(const std::string& text, std::string_view& rest) {
   std::map<std::string, int, std::less<>> numbers;
   const auto mark = rest.find('?');
@@ -53,7 +53,7 @@ void set_rank(ProcessEnvironment& process, const std::string& text,
          "', but no launcher has told this process its rank: add ?rank=0&world_size=2 to it, ",
          "with the rank of each process and their number, set RANK and WORLD_SIZE, or start it with accelerate launch");
   }
-  if (!process.distributed) {  // nobody has told which ranks share a machine: it is this one
+  if (!process.distributed) {  // without a launcher, all ranks are assumed to share this machine
     process.distributed = true;
     process.rank = process.local_rank = given("rank", -1);
     process.world_size = process.local_world_size = given("world_size", -1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the ranks of a job find each other, as torch.distributed names it: env://, tcp://host:port or file:///path.
+// Where the rendezvous takes place, in the notation of torch.distributed: env://, tcp://host:port or file:///path.
 // Torch-free.
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace accelerate::comm {
 
-/// What the launcher left in the environment, with what `init_method` says instead. Empty and env:// change nothing;
-/// tcp:// and file:// say where the store is, and tell the rank and the size of the job where no launcher did:
-/// tcp://host:port?rank=0&world_size=2. Throws Error where nobody tells them, for any other text, and for file:// with
-/// ranks on several machines.
+/// Overrides the launcher's environment with `init_method`. Empty and env:// change nothing. tcp:// and file:// say
+/// where the store is. Without a launcher they also give rank and world size: tcp://host:port?rank=0&world_size=2.
+/// Throws Error if rank and world size are not given or contradict the launcher, for any other text, and for file://
+/// with ranks on several machines.
 ProcessEnvironment with_init_method(ProcessEnvironment process, const std::string& init_method);
 
 }  // namespace accelerate::comm

@@ -1,4 +1,4 @@
-// Chosen by CMake where libtorch has NCCL.
+// NCCL for CUDA tensors. CMake builds this file if libtorch has NCCL.
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>

@@ -1,4 +1,4 @@
-// Chosen by CMake where libtorch has no NCCL.
+// The replacement for nccl_group.cpp. CMake builds this file if libtorch has no NCCL.
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// Collectives on any nest of tensors, and on objects.
+// Collectives on nested containers of tensors, and on objects.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@
 
 namespace accelerate::comm {
 
-/// "sum", "mean", "max" or "none"; throws Error for another word.
+/// "sum", "mean", "max" or "none"; throws Error for other names.
 enum class ReduceOperation { Sum, Mean, Max, None };
 ReduceOperation parse_reduce_operation(std::string_view name);
 
@@ -24,7 +24,7 @@ at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOpe
 /// pad_across_processes() of one tensor.
 at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first);
 
-/// Whether `here` is true on all ranks, and whether it is on one of them. Collective.
+/// Whether `here` is true on all ranks, and whether it is true on at least one. Collective.
 bool true_on_all_ranks(bool here, const Group& group);
 bool true_on_any_rank(bool here, const Group& group);
 
@@ -36,7 +36,7 @@ T reduce(const T& nest, const Group& group, std::string_view reduction = "mean",
                               [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, operation, scale); });
 }
 
-/// Overwrites every tensor with that of rank `from_process`.
+/// Overwrites every tensor with the one of rank `from_process`.
 template <class T>
 T broadcast(T nest, const Group& group, int from_process = 0) {
   tensors::for_each_tensor(nest, [&](at::Tensor& tensor) { group.broadcast(tensor, from_process); });
@@ -49,8 +49,8 @@ struct PadOptions {
   bool pad_first = false;  // padding before the data instead of after it
 };
 
-/// Pads each tensor along `dim` to the longest of all ranks, so that it can be gathered. A tensor without that dim
-/// stays.
+/// Pads each tensor along `dim` to the greatest length of all ranks, so that it can be gathered. Tensors without that
+/// dim are returned unchanged.
 template <class T>
 T pad_across_processes(const T& nest, const Group& group, const PadOptions& options = {}) {
   return tensors::map_tensors(nest, [&](const at::Tensor& tensor) {
@@ -58,7 +58,7 @@ T pad_across_processes(const T& nest, const Group& group, const PadOptions& opti
   });
 }
 
-/// The lists of all ranks, one after the other. With one process, the list itself.
+/// Concatenates the lists of all ranks, in rank order. Collective. With one process, returns the list itself.
 template <class T>
 std::vector<T> gather_object(const std::vector<T>& objects, const Group& group) {
   if (group.size() == 1) return objects;
@@ -69,9 +69,9 @@ std::vector<T> gather_object(const std::vector<T>& objects, const Group& group) 
   return all;
 }
 
-/// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, with
-/// one process too. Lists of other things in the nest, such as texts, are gathered as gather_object() does; single
-/// numbers stay this rank's.
+/// Concatenates the tensors of all ranks along dim 0, in rank order. Collective. A 0-dim tensor counts as one row, also
+/// with one process. Lists of other values, such as strings, are gathered as by gather_object(). Single numbers keep
+/// the value of this rank.
 template <class T>
 T gather(T nest, const Group& group) {
   static_assert(!tensors::hides_tensors<T>,
@@ -85,7 +85,7 @@ T gather(T nest, const Group& group) {
   return nest;
 }
 
-/// Replaces `objects` by those of rank `from_process`.
+/// Replaces `objects` by the objects of rank `from_process`.
 template <class T>
 void broadcast_object_list(std::vector<T>& objects, const Group& group, int from_process = 0) {
   if (group.size() == 1) return;

@@ -25,7 +25,7 @@ namespace accelerate::comm {
 
 struct PartialState::Shared {
   ProcessEnvironment process;
-  PartialStateOptions options;  // it joined with, the timeout filled in where there are several ranks
+  PartialStateOptions options;  // given when joining; the timeout is set if there are several ranks
   DistributedType type = DistributedType::No;
   at::Device device = at::kCPU;
   std::string backend;
@@ -34,11 +34,11 @@ struct PartialState::Shared {
 
 namespace {
 
-// Ranks of a job may start minutes apart, when nodes boot or programs load data first, but not half an hour.
+// Ranks of a job may start minutes apart, if nodes boot or programs load data first, but not half an hour.
 constexpr auto kStartTimeout = std::chrono::minutes(5);
 
 std::mutex current_mutex;
-int num_joined = 0;  // counts the times this process met its ranks, so that a second meeting has keys of its own
+int num_joined = 0;  // counts the rendezvous of this process, so that each has its own keys in the store
 
 at::Device named_device(const std::string& name) {
   try {
@@ -62,7 +62,8 @@ void choose_num_threads(const CoreSharers& sharers) {
   if (!wanted_threads()) at::set_num_threads(fair_threads(sharers.count));
 }
 
-/// After ranks are connected, which looks at the cores that each has. One that has cores of its own stays on them.
+/// Called after the ranks are connected, because connecting looks at the allowed cores of each. A rank that is bound to
+/// cores of its own stays on them.
 void choose_cores(const CoreSharers& sharers) {
   if (!environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
   if (!stay_on_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
@@ -70,14 +71,14 @@ void choose_cores(const CoreSharers& sharers) {
   }
 }
 
-/// A peer that is gone shall be an error that names it, not a signal that ends this rank without a word.
+/// A lost peer must be an error that names it, not a SIGPIPE that ends this rank silently.
 void ignore_broken_pipes() {
   struct sigaction action{};
   sigaction(SIGPIPE, nullptr, &action);
   if (action.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
 }
 
-/// The job's store, opened once per process: rank 0's server has to outlive every meeting of the ranks.
+/// The job's store, opened once per process: the server on rank 0 must outlive every rendezvous.
 c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   static auto* stores = new std::map<std::string, c10::intrusive_ptr<c10d::Store>>();
   auto& store = (*stores)[process.store_place()];
@@ -85,7 +86,7 @@ c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std
   return store;
 }
 
-/// The backend that the program asks for, else the environment. Throws Error for a name that there is not.
+/// The backend from the program, else from the environment, else auto. Throws Error for an unknown name.
 std::string backend_name(const std::string& option) {
   const auto name = option.empty() ? environment_variable("ACCELERATE_COMM").value_or("") : option;
   if (name.empty()) return "auto";
@@ -96,7 +97,7 @@ std::string backend_name(const std::string& option) {
        "; it can be auto, shm, gloo or nccl");
 }
 
-/// What carries tensors of the CPU; with GPUs nccl is beside it. Throws Error for one that there is not here.
+/// The transport of CPU tensors. GPUs use nccl in addition. Throws Error for nccl without GPUs.
 Transport wanted_transport(const std::string& backend, bool gpu) {
   if (backend == "shm") return Transport::SharedMemory;
   if (backend == "gloo") return Transport::Gloo;
@@ -106,7 +107,7 @@ Transport wanted_transport(const std::string& backend, bool gpu) {
 
 std::chrono::milliseconds default_timeout(bool use_nccl) { return std::chrono::minutes(use_nccl ? 10 : 30); }
 
-/// libtorch's own errors here are about a store or a rank that is gone.
+/// A DistError of libtorch means here that the store or a rank is gone.
 Group connect(const ProcessEnvironment& process, const PartialStateOptions& options, bool use_nccl) try {
   Group::Connection::Options connection;
   connection.transport = wanted_transport(backend_name(options.backend), use_nccl);
@@ -119,7 +120,7 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
   auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
   verify_job(*store, process, start_timeout);
-  // Now rank 0 has been reached: before, its name need not have been known.
+  // Only now: until rank 0 has been reached, its name may not resolve.
   connection.local_address =
       process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
   const auto sharers = find_core_sharers(*store, process.rank, process.world_size);
@@ -179,7 +180,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
 
 std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStateOptions& options) {
   check_log_level_variable();
-  backend_name(options.backend);  // one process has none, but the same program may run on several
+  backend_name(options.backend);  // checked with one process too: the same program may run on several
   auto shared = std::make_shared<Shared>();
   shared->process = with_init_method(read_process_environment(), options.init_method);
   shared->options = options;
@@ -200,14 +201,14 @@ std::shared_ptr<const PartialState::Shared> PartialState::join(const PartialStat
   return shared;
 }
 
-/// Options that come too late are no options: whoever gives one that is not that of the job learns it here.
+/// Throws Error if options differ from those the job was joined with.
 void PartialState::check_joined(const Shared& joined, const PartialStateOptions& options) {
   constexpr const char* remedy = "; give it to the first Accelerator or PartialState of the process";
   if (options.cpu && !joined.device.is_cpu()) {
     fail("cpu is true, but this process already joined its job with the device ", joined.device, remedy,
          ", or set ACCELERATE_USE_CPU=1");
   }
-  if (joined.process.world_size == 1) {  // nothing to differ from, but what no job could have is an error here as well
+  if (joined.process.world_size == 1) {  // nothing to compare with, but invalid values are still errors
     backend_name(options.backend);
     with_init_method(joined.process, options.init_method);
     return;
@@ -236,7 +237,7 @@ bool PartialState::initialized() {
 void PartialState::reset() {
   std::lock_guard lock(current_mutex);
   current().reset();
-  // Whoever speaks after the end of the job is still the rank it was, but there is nobody to wait for.
+  // Log lines after the end of the job still show the rank, but there are no ranks left to wait for.
   auto context = log_context();
   context.barrier = {};
   set_log_context(std::move(context));

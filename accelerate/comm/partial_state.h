@@ -1,6 +1,6 @@
 #pragma once
 
-// Who this process is: its rank, its device, and the group of all ranks.
+// The state of this process in its job: its rank, its device, and the group of all ranks.
 
 #include <chrono>
 #include <iostream>
@@ -24,14 +24,14 @@ enum class DistributedType { No, MultiCpu, MultiGpu };
 const char* to_string(DistributedType type);
 
 struct PartialStateOptions {
-  bool cpu = false;  // stay on the CPU although there is a GPU; so does ACCELERATE_USE_CPU=1
+  bool cpu = false;  // stay on the CPU even if there is a GPU; the same as ACCELERATE_USE_CPU=1
   std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective; 30 minutes, 10 with NCCL
   std::string backend = {};      // auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
-  std::string init_method = {};  // where ranks find each other: env:// (the default), tcp://host:port or file:///path
+  std::string init_method = {};  // of the rendezvous: env:// (the default), tcp://host:port or file:///path
 };
 
-/// Makes the ranks enter a scope in two waves: the main process first, the others when it has left. Leaving by an
-/// exception lets the others in too.
+/// A scope that processes with `first` enter before the others. The others wait in the constructor until these have
+/// left it, normally or by an exception. Collective.
 class [[nodiscard]] ProcessFirst {
  public:
   ProcessFirst(Group group, bool first);
@@ -44,16 +44,16 @@ class [[nodiscard]] ProcessFirst {
   bool first_;
 };
 
-/// A process joins its job once: the first PartialState reads the launcher's variables, meets the other ranks and
-/// connects to them (collective); later ones are cheap handles to the same state, which lives until reset() or the end
-/// of the process. One that asks for other options than those of the job throws Error.
+/// A process joins its job once. The first PartialState reads the launcher's variables, finds the other ranks in a
+/// rendezvous and connects to them (collective). Later ones are cheap handles to the same state, which lives until
+/// reset() or the end of the process. They throw Error if they ask for options that differ from those of the job.
 class PartialState {
  public:
   explicit PartialState(const PartialStateOptions& options = {});
 
   static bool initialized();
 
-  /// Leaves the job. Handles that are still around keep their connection; the next PartialState meets the ranks anew.
+  /// Leaves the job. Existing handles keep their connection; the next PartialState starts a new rendezvous.
   static void reset();
 
   int num_processes() const;
@@ -73,8 +73,8 @@ class PartialState {
   ProcessFirst main_process_first() const { return ProcessFirst(group(), is_main_process()); }
   ProcessFirst local_main_process_first() const { return ProcessFirst(group(), is_local_main_process()); }
 
-  /// The function wrapped so that it runs on the named process only; elsewhere the call does nothing. A result comes as
-  /// an optional.
+  /// Wraps a function so that it runs on the named process only; on others the call does nothing. A result is returned
+  /// as an optional, empty on the others.
   template <class Function>
   auto on_main_process(Function function) const {
     return only_if(is_main_process(), std::move(function));
@@ -96,7 +96,7 @@ class PartialState {
     return only_if(this->local_process_index() == local_process_index, std::move(function));
   }
 
-  /// Writes its arguments, separated by blanks, as one line; on one process of each machine.
+  /// Prints its arguments as one line, separated by spaces, on one process of each machine.
   template <class... Parts>
   void print(const Parts&... parts) const {
     if (!is_local_main_process()) return;
@@ -106,8 +106,8 @@ class PartialState {
     std::cout << line.str() + "\n" << std::flush;
   }
 
-  /// This rank's part of a vector, tensor (rows), Batch or map of them. With `apply_padding` all parts are as long, the
-  /// last item being repeated.
+  /// This rank's share of a vector, tensor (rows), Batch or map of them. With `apply_padding` the last item is repeated
+  /// until all shares have the same length.
   template <class T>
   T split_between_processes(const T& items, bool apply_padding = false) const {
     return split_between(items, process_index(), num_processes(), apply_padding);

@@ -26,7 +26,7 @@ int parse_port(const std::string& name, const std::string& text) {
   return port;
 }
 
-/// The first variable of the list that holds a number of at least zero.
+/// The value of the first of these variables that holds a non-negative number.
 std::optional<int> first_number(const Lookup& lookup, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     auto text = lookup(name);
@@ -37,7 +37,7 @@ std::optional<int> first_number(const Lookup& lookup, std::initializer_list<cons
   return std::nullopt;
 }
 
-/// Whether srun started several of this process; a batch script sees SLURM_PROCID too but is alone.
+/// Whether srun started several tasks. A batch script also has SLURM_PROCID, but is a single process.
 bool in_slurm_step(const Lookup& lookup) {
   auto tasks = lookup("SLURM_STEP_NUM_TASKS");
   return tasks && lookup("SLURM_PROCID") && parse("SLURM_STEP_NUM_TASKS", *tasks) > 1;
@@ -53,7 +53,7 @@ void read_slurm_step(const Lookup& lookup, ProcessEnvironment& process) {
   process.local_world_size =
       static_cast<int>(slurm_tasks_on_node(lookup("SLURM_STEP_TASKS_PER_NODE").value_or(*tasks), node));
   auto nodes = lookup("SLURM_STEP_NODELIST");
-  // One machine's ranks need no name of it, which may be known to nobody but Slurm.
+  // On one machine the node name is not needed, and perhaps only Slurm can resolve it.
   if (nodes && !process.one_machine()) process.main_address = first_slurm_node(*nodes);
   auto job = lookup("SLURM_JOB_ID").value_or("0");
   process.main_port = slurm_port(parse("SLURM_JOB_ID", job));

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which rank this process is, read from what its launcher left in the environment: ours, torchrun, Open MPI, Intel MPI
-// and MPICH (PMI), MVAPICH or Slurm. Torch-free and pure but for the environment.
+// The rank of this process, read from the environment variables of its launcher: ours, torchrun, Open MPI, Intel MPI
+// and MPICH (PMI), MVAPICH or Slurm. Torch-free, and pure apart from the environment.
 
 #include <functional>
 #include <optional>
@@ -16,12 +16,12 @@ struct ProcessEnvironment {
   int local_world_size = 1;
   bool distributed = false;  // a launcher set a rank, even if it is the only one
 
-  std::string main_address = "127.0.0.1";  // where rank 0 is
+  std::string main_address = "127.0.0.1";  // of the machine with rank 0
   int main_port = 29500;
   std::optional<int> store_fd;  // rank 0: a socket that the launcher has already bound to main_port
   bool agent_store = false;     // torchrun hosts the store; rank 0 does not
-  std::string store_file = {};  // the store is this file instead
-  std::string run_id;           // tells jobs and restarts of one job apart
+  std::string store_file = {};  // if set, the store is this file instead
+  std::string run_id;           // distinguishes jobs, and restarts of one job
 
   bool one_machine() const { return local_world_size == world_size; }
 
@@ -33,8 +33,8 @@ struct ProcessEnvironment {
 
 using Lookup = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Reads the variables through `lookup`. Throws Error when they contradict each other (rank outside of the world,
-/// several machines without an address) or are not numbers.
+/// Reads the variables through `lookup`. Throws Error if they are not numbers or contradict each other (a rank outside
+/// of the world, several machines without an address).
 ProcessEnvironment read_process_environment(const Lookup& lookup);
 
 /// The same from this process's environment.

@@ -1,12 +1,13 @@
 #pragma once
 
-// Keeps the log lines that c10d writes about the job's store away from standard error.
+// Silences what c10d logs about the job's store.
 
 namespace accelerate::comm {
 
-/// While one lives, libtorch logs errors only. c10d warns of host names that it cannot look up for its own log, and
-/// adds a backtrace to each lost connection before it throws; the exception says the same. The level is that of the
-/// whole process, so the scope is one call of the store. A level that the user has chosen (TORCH_CPP_LOG_LEVEL) stays.
+/// While an object lives, libtorch logs errors only. c10d warns about host names that it cannot resolve for its own
+/// log, and logs a backtrace for each lost connection before it throws; the exception says the same. The level applies
+/// to the whole process, so keep the scope to one call of the store. A level set by the user (TORCH_CPP_LOG_LEVEL) is
+/// not changed.
 class QuietC10d {
  public:
   QuietC10d();

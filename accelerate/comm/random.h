@@ -1,6 +1,6 @@
 #pragma once
 
-// Random numbers that ranks share or keep apart.
+// Seeds random number generators and synchronises them across ranks.
 
 #include <cstdint>
 #include <string>
@@ -17,8 +17,8 @@ struct SeedOptions {
   bool deterministic = false;    // also asks libtorch for deterministic algorithms
 };
 
-/// Seeds libtorch's generators on every device. Not collective; a process that has not joined its job yet does not join
-/// it for this.
+/// Seeds libtorch's generators on every device. Not collective: a process that has not joined its job yet does not join
+/// it here.
 void set_seed(uint64_t seed, const SeedOptions& options = {});
 
 /// Copies rank 0's state of a generator to all ranks. Collective.

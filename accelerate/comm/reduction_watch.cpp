@@ -9,12 +9,12 @@ namespace accelerate::comm {
 
 namespace {
 
-/// What reduces tensors of the CPU; null where it is not shared memory alone.
+/// The backend for CPU tensors; null if it is not the shared memory backend.
 std::shared_ptr<SharedMemoryBackend> watched_backend(const Group& group) {
   if (group.size() == 1) return nullptr;
   auto backend = group.connection()->process_group()->getBackend(c10::DeviceType::CPU);
   auto* memory = dynamic_cast<SharedMemoryBackend*>(backend.get());
-  return {memory, [backend](SharedMemoryBackend*) {}};  // holds it as libtorch counts
+  return {memory, [backend](SharedMemoryBackend*) {}};  // the deleter holds libtorch's reference
 }
 
 }  // namespace

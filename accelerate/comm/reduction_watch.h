@@ -1,6 +1,7 @@
 #pragma once
 
-// What else there is to know of a reduction, for those who do not call it themselves: libtorch's Reducer does.
+// Observes all-reduces issued by libtorch's Reducer: a completion callback and, optionally, the sum of squares of the
+// result.
 
 #include <cstdint>
 #include <functional>
@@ -15,14 +16,14 @@ namespace accelerate::comm {
 
 class SharedMemoryBackend;
 
-/// Follows the reductions of one tensor over all ranks, for as long as it exists. For ranks that share the memory of
-/// one machine: others can make one, which is never told anything.
+/// Observes the all-reduces of one tensor during its lifetime. Requires that all ranks use shared memory on one
+/// machine; otherwise the callback is never called.
 class ReductionWatch {
  public:
   struct Options {
-    /// Called in the thread of a reduction when it is done, on this rank and all others; it may not call collectives.
-    /// With `sum_squares` it gets the sum of the squares of the results, of float32 and float64: the same number on all
-    /// ranks that get one. Where another rank did not ask for it, it may get none; which is for ranks to agree on.
+    /// Called in the thread of the reduction when it has finished on all ranks. Must not call collectives. With
+    /// `sum_squares` it gets the sum of squares of a float32 or float64 result, the same number on all ranks that get
+    /// one. It may get none if another rank did not ask for it, so ranks should agree.
     std::function<void(std::optional<double> squares)> on_reduced;
     bool sum_squares = false;
   };
@@ -32,10 +33,10 @@ class ReductionWatch {
   ReductionWatch& operator=(ReductionWatch&&) = delete;
   ~ReductionWatch();
 
-  /// Whether the ranks of a group can follow reductions. The same on all of them.
+  /// Whether reductions of a group can be observed. The same on all ranks.
   static bool possible(const Group& group);
 
-  /// Whether `tensor` lies in memory that these ranks share, so that it is reduced where it is.
+  /// Whether `tensor` is in the shared memory of the group, so that it is reduced in place.
   static bool lies_in_shared_memory(const Group& group, const at::Tensor& tensor);
 
  private:

@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLongestPause = std::chrono::milliseconds(50);  // between two looks of a waiting rank at the store
+constexpr auto kLongestPause = std::chrono::milliseconds(50);  // between two polls of the store
 
 bool hosts_store(const ProcessEnvironment& process) { return process.rank == 0 && !process.agent_store; }
 
@@ -37,7 +37,7 @@ std::string describe(const ProcessEnvironment& process) {
          kVersion;
 }
 
-/// Tells all ranks why the job cannot start, then throws it here.
+/// Publishes why the job cannot start to all ranks, then throws it here.
 [[noreturn]] void refuse(c10d::Store& store, const std::string& reason) {
   store.set("refused", bytes_of(reason));
   throw Error(reason);
@@ -55,7 +55,7 @@ std::string missing_ranks(c10d::Store& store, const ProcessEnvironment& process)
   return listed(missing);
 }
 
-/// Waits for `key` while watching for a refusal.
+/// Polls for `key` with exponential back-off. Throws if a rank refuses the job or the time is up.
 void await(c10d::Store& store, const std::string& key, const ProcessEnvironment& process, Clock::time_point deadline,
            std::chrono::milliseconds timeout) {
   auto pause = std::chrono::milliseconds(1);
@@ -98,7 +98,7 @@ void meet(c10d::Store& store, const ProcessEnvironment& process, std::chrono::mi
   await(store, "complete", process, deadline, timeout);
 }
 
-/// A store in a file, which the last rank to end removes, so that the next job may have the same name.
+/// Opens a store in a file. The last rank to exit removes the file, so that the next job may use the same name.
 c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   struct OpenFile {
     c10::intrusive_ptr<c10d::FileStore> store;
@@ -106,7 +106,7 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& proces
   };
   static std::mutex mutex;
   static auto* files = new std::vector<OpenFile>();
-  // FileStore waits for a directory that is not there, until its timeout.
+  // FileStore would wait for a missing directory until its timeout.
   std::error_code unreadable;
   const auto directory = std::filesystem::path(process.store_file).parent_path();
   if (!std::filesystem::is_directory(directory, unreadable)) {
@@ -116,16 +116,16 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& proces
   try {
     auto store = c10::make_intrusive<c10d::FileStore>(process.store_file, process.world_size);
     store->setTimeout(timeout);
-    store->add("opened", 1);  // makes the file, or says why it cannot be made
+    store->add("opened", 1);  // creates the file, or throws the reason
     std::lock_guard lock(mutex);
     files->push_back({store, process.world_size});
     static const int once = std::atexit([] {
       for (auto& file : *files) {
         try {
           const auto& path = file.store->getPath();
-          if (!std::filesystem::exists(path)) continue;  // FileStore would wait for it, or make it again
+          if (!std::filesystem::exists(path)) continue;  // FileStore would wait for it, or create it again
           if (file.store->add("ended", 1) == file.world_size) std::filesystem::remove(path);
-        } catch (const std::exception&) {  // nobody is left to be told
+        } catch (const std::exception&) {  // no rank is left to report to
         }
       }
     });
@@ -145,7 +145,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   options.port = static_cast<uint16_t>(process.main_port);
   options.isServer = hosts_store(process);
   options.numWorkers = process.world_size;
-  options.waitWorkers = false;  // verify_job waits, and says for whom
+  options.waitWorkers = false;  // verify_job waits, and names missing ranks
   options.timeout = timeout;
   if (!options.isServer) {
     wait_until_reachable(process.main_address, process.main_port, timeout);
@@ -178,7 +178,7 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     QuietC10d quiet;
     meet(store, process, timeout);
   } catch (const Error&) {
-    // The others read the reason in the store, which ends with this process.
+    // Gives the other ranks time to read the reason: the store ends with this process.
     if (hosts_store(process)) std::this_thread::sleep_for(4 * kLongestPause);
     throw;
   } catch (const std::exception& error) {

@@ -19,10 +19,10 @@ namespace shm = shared_memory;
 
 namespace {
 
-/// How long ranks that have met at the store may take to hand each other their memory.
+/// How long the exchange of segments may take after the rendezvous.
 constexpr auto kExchangeTimeout = std::chrono::seconds(60);
 
-/// On as many threads as libtorch uses: one alone copies less than a machine's memory takes.
+/// Runs the rounds on libtorch's threads: one thread does not saturate the memory bandwidth.
 void run_rounds(size_t num_rounds, const std::function<void(size_t round)>& run) {
   at::parallel_for(0, static_cast<int64_t>(num_rounds), /*grain_size=*/1, [&](int64_t begin, int64_t end) {
     for (int64_t round = begin; round < end; ++round) run(static_cast<size_t>(round));
@@ -33,7 +33,7 @@ void run_rounds(size_t num_rounds, const std::function<void(size_t round)>& run)
 
 SharedMemoryBackend::SharedMemoryBackend(std::unique_ptr<shm::LocalGroup> group, std::chrono::milliseconds timeout)
     : Backend(group->channel().rank(), group->channel().size()), group_(std::move(group)), timeout_(timeout) {
-  // The Reducer asks for memory of the backend only where this is said; a user who says something else is right.
+  // The Reducer allocates buckets from the backend only if this is 0. A value set by the user wins.
   setenv("DDP_DISABLE_COMM_MEM", "0", /*overwrite=*/0);
   init();
 }
@@ -117,7 +117,7 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::allreduce_coalesced(Tensors& t
 
 std::byte* SharedMemoryBackend::scratch(size_t bytes) {
   if (!scratch_.defined() || scratch_.nbytes() < bytes) {
-    scratch_.reset();  // before there is another
+    scratch_.reset();  // frees the old block first
     scratch_ = allocateTensor(static_cast<long>(bytes), at::kByte);
   }
   return static_cast<std::byte*>(scratch_.mutable_data_ptr());
@@ -281,7 +281,7 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
 }
 
 SharedMemoryBackend* SharedMemoryBackend::of(const Group::Connection& connection) {
-  // The process group keeps it.
+  // The process group owns it.
   return dynamic_cast<SharedMemoryBackend*>(connection.process_group()->getBackend(c10::DeviceType::CPU).get());
 }
 
@@ -304,7 +304,7 @@ void SharedMemoryBackend::try_memory() {
     } catch (const shm::MismatchError&) {
       throw;
     } catch (const Error&) {
-      // Some rank has no memory or descriptors left, as all ranks learn; none of them asked for this one.
+      // A rank has run out of memory or descriptors, and all ranks know it. This was only a probe.
     }
     memory_reach_ = {.common = common, .direct = peer_memory_->reachable()};
   });

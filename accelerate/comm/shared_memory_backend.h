@@ -1,7 +1,7 @@
 #pragma once
 
-// c10d's collectives for ranks of one machine, through shared memory. What libtorch builds on a process group (its
-// Reducer, broadcast_coalesced) works on it unchanged. Private to this room.
+// c10d's collectives for ranks of one machine, through shared memory. libtorch's algorithms on process groups (the
+// Reducer, broadcast_coalesced) work on it unchanged. Private to this room.
 
 #include <chrono>
 #include <cstdint>
@@ -26,9 +26,9 @@
 
 namespace accelerate::comm {
 
-/// A collective is done when its call returns, so its Work is complete. A send is done when its message is copied; a
-/// receive waits in Work::wait. Reductions add up in rank order, with the same bits in every run; float16 and bfloat16
-/// in float32, sparse tensors too. Throws shared_memory::PeerError when a rank is gone or does not come.
+/// Collectives are synchronous: the returned Work is complete. A send returns when its message is copied; a receive
+/// waits in Work::wait. Reductions, also of sparse tensors, add up in rank order, with the same bits in every run.
+/// float16 and bfloat16 are added in float32. Throws shared_memory::PeerError if a rank is gone or missing.
 class SharedMemoryBackend : public c10d::Backend {
  public:
   using Tensors = std::vector<at::Tensor>;
@@ -47,9 +47,9 @@ class SharedMemoryBackend : public c10d::Backend {
   WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) override;
   WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
 
-  /// The same in two steps: `between` gets this rank's share of the elements, a tensor of one dimension, when it is
-  /// reduced over this group, and may reduce it over others; then the shares go to all ranks. A rank without a share
-  /// does not call it.
+  /// All-reduce with a step between reduce-scatter and all-gather: `between` gets this rank's reduced slice, a
+  /// one-dimensional tensor, and may reduce it further with other groups. It is not called on ranks whose slice is
+  /// empty.
   void allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
                  const std::function<void(at::Tensor& share)>& between);
 
@@ -72,24 +72,24 @@ class SharedMemoryBackend : public c10d::Backend {
                         std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& options) override;
 
-  /// The backend of a connection through the memory of one machine, else null.
+  /// The backend of a connection if it is this one, else null. The connection owns it.
   static SharedMemoryBackend* of(const Group::Connection& connection);
 
-  /// See comm::exchange_shares, which c10d does not have. `arrays` are the bytes of its tensors.
+  /// See comm::exchange_shares; c10d has no such collective. `arrays` are the bytes of the tensors.
   void exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
                        const std::function<shared_memory::Shares(size_t round)>& make);
 
-  /// See comm::memory_reach. Nothing before try_memory().
+  /// See comm::memory_reach. Not set before try_memory(), which is collective.
   const std::optional<MemoryReach>& memory_reach() const { return memory_reach_; }
   void try_memory();
 
   /// See shared_memory::make_common_memory.
   std::shared_ptr<shared_memory::Segment> make_common(size_t bytes, const std::vector<shared_memory::Range>& own);
 
-  /// Whether `tensor` lies in the memory that allocateTensor() gives.
+  /// Whether `tensor` is in memory from allocateTensor().
   bool holds(const at::Tensor& tensor) const;
 
-  /// See comm::ReductionWatch. Returns the number by which unwatch() knows it.
+  /// See comm::ReductionWatch. Returns the handle for unwatch().
   int64_t watch(const at::Tensor& tensor, ReductionWatch::Options options);
   void unwatch(int64_t number);
 
@@ -100,13 +100,13 @@ class SharedMemoryBackend : public c10d::Backend {
   WorkPtr barrier(const c10d::BarrierOptions& options) override;
   void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override;
 
-  /// Breaks the group: ranks that wait for this one fail, and so do all further calls.
+  /// Fails the group: ranks that wait for this one throw, and so do all further calls.
   void abort() override;
 
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return num_operations_; }
 
-  /// Memory in which a reduction needs no copy; the Reducer takes its buckets from here. It may outlive the group.
+  /// Allocates memory that is reduced in place. The Reducer allocates its buckets here. It may outlive the group.
   bool supportsTensorAlloc(c10::DeviceIndex) override { return true; }
   at::Tensor allocateTensor(long size, at::TensorOptions options) override;
 
@@ -135,28 +135,28 @@ class SharedMemoryBackend : public c10d::Backend {
   std::unique_ptr<shared_memory::LocalGroup> group_;
   std::chrono::milliseconds timeout_;
   uint64_t num_operations_ = 0;
-  at::Tensor scratch_;                                    // in the heap, for what does not lie there
-  std::optional<shared_memory::PeerMemory> peer_memory_;  // tried when it is first of use
+  at::Tensor scratch_;                                    // in the heap, for tensors outside of it
+  std::optional<shared_memory::PeerMemory> peer_memory_;  // probed on first use
   std::optional<MemoryReach> memory_reach_;
   std::map<int64_t, Watch> watches_;
   int64_t num_watches_ = 0;
   std::mutex collective_mutex_;
   std::mutex send_mutex_;
   std::mutex receive_mutex_;
-  std::deque<Receive*> receives_;  // not finished, in the order they were asked for
+  std::deque<Receive*> receives_;  // pending, in the order of the calls
 };
 
-/// The notes of ranks that share `store`.
+/// Adapts a c10d store to the interface of the shared_memory room.
 shared_memory::KeyValueStore key_value_store(const c10::intrusive_ptr<c10d::Store>& store);
 
 struct NeighbourOptions {
   std::chrono::milliseconds timeout = std::chrono::minutes(30);
-  std::optional<int> core_sharers = std::nullopt;  // ranks that run on this one's cores; else all of the machine
-  std::vector<int> names = {};                     // by rank: what messages call it, if not by that number
+  std::optional<int> core_sharers = std::nullopt;  // ranks that share this one's cores; all if not set
+  std::vector<int> names = {};                     // by rank: its number in the job; empty if the same
 };
 
 /// Connects the ranks of each machine. Collective for all ranks of the job; the outcome is the same on every rank.
-/// Throws Error when those of some machine cannot share its memory.
+/// Throws Error if the ranks of any machine cannot share memory.
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::KeyValueStore& store,
                                                                const shared_memory::Machines& machines, int rank,
                                                                const NeighbourOptions& options);

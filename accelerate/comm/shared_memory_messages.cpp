@@ -1,4 +1,4 @@
-// The messages from one rank to another of the backend for shared memory.
+// Point-to-point messages of the shared memory backend.
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@ namespace accelerate::comm {
 
 namespace shm = shared_memory;
 
-/// A message that is waited for when its Work is.
+/// A pending receive. The message is received in wait().
 class SharedMemoryBackend::Receive : public c10d::Work {
  public:
   Receive(c10::intrusive_ptr<SharedMemoryBackend> backend, const at::Tensor& tensor, int from, int tag)
@@ -74,8 +74,8 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::start_receive(Tensors& tensors
   return receive;
 }
 
-/// Finishes the receives that were asked for before `wanted` and take the same messages, then that one, all of them
-/// within `limit`. Without one it only looks whether the messages are there.
+/// Completes earlier receives with the same source and tag, then `wanted`, all within `limit`. Without a limit it only
+/// takes messages that have arrived already. Returns whether `wanted` is complete.
 bool SharedMemoryBackend::finish_receive(Receive& wanted, std::optional<std::chrono::milliseconds> limit) {
   using std::chrono::milliseconds;
   const auto deadline = shm::Clock::now() + limit.value_or(milliseconds(0));

@@ -1,4 +1,4 @@
-// The sum of sparse tensors, in which every rank has values for rows of its own: the gradients of large embeddings.
+// All-reduce of sparse tensors, such as the gradients of large embeddings: each rank has values for different rows.
 
 #include <ATen/ATen.h>
 
@@ -10,7 +10,7 @@ namespace accelerate::comm {
 
 namespace {
 
-/// The rows with zeros below them, so that there are `num_rows`.
+/// Appends rows of zeros up to `num_rows`.
 at::Tensor padded(const at::Tensor& rows, int64_t num_rows) {
   auto shape = rows.sizes().vec();
   shape[0] = num_rows;
@@ -21,7 +21,7 @@ at::Tensor padded(const at::Tensor& rows, int64_t num_rows) {
 
 }  // namespace
 
-/// What every rank has of a tensor that is as large on all of them, one after the other.
+/// All-gathers tensors of the same shape into a new first dimension.
 at::Tensor SharedMemoryBackend::gathered(at::Tensor tensor, std::chrono::milliseconds timeout) {
   auto shape = tensor.sizes().vec();
   shape.insert(shape.begin(), size_);
@@ -32,7 +32,7 @@ at::Tensor SharedMemoryBackend::gathered(at::Tensor tensor, std::chrono::millise
   return all;
 }
 
-/// In rank order, as gloo does it: the bits are the same.
+/// Adds in rank order, as Gloo does, so that the bits are the same.
 void SharedMemoryBackend::add_up_sparse(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
   if (reduction_of(options.reduceOp) != shared_memory::Reduction::Sum)
     fail("sparse tensors can only be added up over ranks");
@@ -48,7 +48,7 @@ void SharedMemoryBackend::add_up_sparse(at::Tensor& tensor, const c10d::Allreduc
     all_places.push_back(places[rank].narrow(0, 0, count));
     all_values.push_back(values[rank].narrow(0, 0, count));
   }
-  // "Unsafe" leaves out the check of places that tensors have held before.
+  // "Unsafe" skips the check of the indices, which come from valid tensors.
   auto everything =
       at::_sparse_coo_tensor_unsafe(at::cat(all_places).t(), at::cat(all_values), tensor.sizes(), tensor.options());
   tensor.copy_(everything.coalesce());

@@ -35,7 +35,8 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
   const auto deadline = Clock::now() + group_.timeout();
   std::vector<std::string> all;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    // Asking again and again: a wait would keep the store's connection from the thread that trains.
+    // Polls with exponential back-off: a blocking wait would hold the store's connection, which the training thread
+    // uses too.
     for (auto pause = std::chrono::milliseconds(1); !quietly([&] { return store->check({key(round, rank)}); });
          pause = std::min(2 * pause, std::chrono::milliseconds(50))) {
       if (closed_) fail("rank ", group_.rank(), " no longer waits for rank ", rank);
@@ -48,7 +49,7 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
     const auto text = quietly([&] { return store->get(key(round, rank)); });
     all.emplace_back(text.begin(), text.end());
   }
-  // Everyone has come to this round, so everyone has read what was said in the one before.
+  // All ranks have reached this round, so all have read the messages of the previous one.
   if (round > 0) quietly([&] { store->deleteKey(key(round - 1, group_.rank())); });
   return all;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// A way for a thread beside the loop to talk to its like on other ranks. Collectives are no good for that: all ranks
-// have to call them in the same order, which two threads cannot promise. This goes through the job's store instead.
+// Lets a background thread exchange short messages with its counterparts on other ranks, through the job's store. It
+// cannot use collectives: all ranks must call them in the same order, which two threads cannot guarantee.
 
 #include <atomic>
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace accelerate::comm {
 
-/// For short texts. One thread of each rank uses it at a time.
+/// For short messages. One thread of each rank uses it at a time.
 class SideChannel {
  public:
-  /// Ranks make their channels in the same order: the first of one talks to the first of the others.
+  /// Ranks must create their channels in the same order: channels with the same index are connected.
   explicit SideChannel(Group group);
 
-  /// Everyone's bytes, in rank order, when all ranks have called it as often as this one. Throws Error naming the ranks
-  /// that have not within the group's timeout.
+  /// Returns the bytes of all ranks, in rank order, when all ranks have called it in this round. Throws Error naming
+  /// the first missing rank after the group's timeout.
   std::vector<std::string> all_gather_bytes(const std::string& bytes);
 
-  /// From any thread: whoever waits in all_gather_bytes, now or later, throws Error.
+  /// Makes waits in all_gather_bytes throw Error, now and later. Any thread may call it.
   void close() { closed_ = true; }
 
  private:

@@ -25,7 +25,7 @@ std::string reason_for(int error) {
   return std::strerror(error);
 }
 
-/// Tries each address of the host once. Returns why none of them answers, nothing when one does.
+/// Tries each address of the host once. Returns why none of them answers, or an empty string if one does.
 std::string try_to_reach(const std::string& host, int port, milliseconds limit) {
   auto found = look_up_host(host, port);
   if (!found.problem.empty()) return "the name is not resolved (" + found.problem + ")";
@@ -45,7 +45,7 @@ void wait_until_reachable(const std::string& host, int port, milliseconds timeou
   auto deadline = Clock::now() + timeout;
   auto pause = milliseconds(5);
   std::string reason;
-  // A name may appear by waiting too: that of a pod of Kubernetes is known when it runs.
+  // Unresolved names are retried too: the name of a Kubernetes pod resolves only once the pod runs.
   for (auto left = timeout; left.count() > 0;
        left = std::chrono::duration_cast<milliseconds>(deadline - Clock::now())) {
     reason = try_to_reach(host, port, std::min(left, milliseconds(2000)));

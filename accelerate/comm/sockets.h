@@ -10,11 +10,11 @@ namespace accelerate::comm {
 /// Whether `host` names this machine only ("localhost", 127.x.x.x, ::1).
 bool is_loopback(const std::string& host);
 
-/// Returns when something accepts connections at host:port. Throws Error when nothing does within `timeout`, telling
-/// refused, unreachable and unresolvable apart. A name that is not known yet is asked for again until then.
+/// Returns when a process accepts connections at host:port. Throws Error if none does within `timeout`; the message
+/// distinguishes refused, unreachable and unresolved. Retries names that do not resolve yet.
 void wait_until_reachable(const std::string& host, int port, std::chrono::milliseconds timeout);
 
-/// The address of this machine on the way to `host`: what peers on other machines can reach.
+/// The address of this machine on the route to `host`, which peers on other machines can reach.
 std::string local_address_towards(const std::string& host);
 
 }  // namespace accelerate::comm

@@ -1,6 +1,6 @@
 #pragma once
 
-// How a list of work is divided among ranks: contiguous parts that differ by at most one.
+// Divides a list among ranks, into contiguous shares whose lengths differ by at most one.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,8 +23,8 @@ struct Share {
   int64_t padding = 0;  // how often the last item of the whole list is repeated
 };
 
-/// The part of `num_items` that belongs to `rank`; the first ranks take one more where it does not come out even. With
-/// `apply_padding` every rank has as many as the first.
+/// The share of `rank` in `num_items`. If the division has a remainder, the first ranks get one item more. With
+/// `apply_padding` all ranks get the same number as the first.
 Share share_of(int64_t num_items, int rank, int world_size, bool apply_padding = false);
 
 /// Splits a list.
@@ -39,10 +39,10 @@ std::vector<T> split_between(const std::vector<T>& items, int rank, int world_si
 /// Splits rows.
 at::Tensor split_between(const at::Tensor& rows, int rank, int world_size, bool apply_padding);
 
-/// Splits every tensor; all have as many rows.
+/// Splits every tensor. Throws Error if their numbers of rows differ.
 tensors::Batch split_between(const tensors::Batch& batch, int rank, int world_size, bool apply_padding);
 
-/// Splits every value of a map; all have as many items.
+/// Splits every value of a map. Throws Error if their lengths differ.
 template <class Key, class Value>
 std::map<Key, Value> split_between(const std::map<Key, Value>& items, int rank, int world_size, bool apply_padding) {
   auto length = [](const Value& value) -> int64_t {

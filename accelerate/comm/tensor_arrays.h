@@ -1,6 +1,6 @@
 #pragma once
 
-// Tensors as the arrays that collectives through shared memory work on. Private to this room.
+// Tensors as arrays for the collectives in shared memory. Private to this room.
 
 #include <cstddef>
 #include <vector>
@@ -12,22 +12,22 @@
 
 namespace accelerate::comm {
 
-/// The one there is; c10d passes lists. Throws Error when there are more.
+/// The only element; c10d passes lists. Throws Error unless there is exactly one.
 at::Tensor& only(std::vector<at::Tensor>& tensors);
 std::vector<at::Tensor>& only(std::vector<std::vector<at::Tensor>>& lists);
 
 /// Throws Error for a reduction that exists between GPUs only.
 shared_memory::Reduction reduction_of(const c10d::ReduceOp& operation);
 
-/// The tensor itself, or complex numbers as pairs of real ones, which are added alike. Throws Error for other
+/// The tensor itself, or a view of complex numbers as pairs of real ones, which add up alike. Throws Error for other
 /// reductions of complex numbers.
 at::Tensor as_real(const at::Tensor& tensor, const c10d::ReduceOp& operation);
 
-/// Throws Error for a tensor whose values cannot be combined so.
+/// Throws Error if the operation does not support the type of the tensor.
 void check_reduction(const at::Tensor& tensor, const c10d::ReduceOp& operation);
 
-/// A tensor as a contiguous one: itself, or a copy whose content goes back where it came from. Throws Error for a
-/// tensor that is sparse or not on the CPU.
+/// The contiguous form of a tensor: itself, or a copy that copy_back() writes back. Throws Error for a tensor that is
+/// sparse or not on the CPU.
 class ContiguousTensor {
  public:
   explicit ContiguousTensor(const at::Tensor& tensor);
@@ -37,13 +37,13 @@ class ContiguousTensor {
   size_t bytes() const { return tensor_.nbytes(); }
   shared_memory::Array array() const;
 
-  /// To be called when the content has changed.
+  /// Call it when the content has changed.
   void copy_back() const;
 
-  /// One of `size` equal parts after the other, each as large as `part`. Throws Error when they are not.
+  /// Cuts the tensor into `size` parts with the bytes and type of `part`. Throws Error if that does not fit.
   shared_memory::Arrays parts(int size, const ContiguousTensor& part) const;
 
-  /// The rows that go to or come from each of `size` ranks: equally many unless `splits` says otherwise.
+  /// The rows for or from each of `size` ranks: as many as `splits` says, or equally many if it is empty.
   std::vector<shared_memory::Array> rows(int size, const std::vector<int64_t>& splits) const;
 
  private:
@@ -51,7 +51,7 @@ class ContiguousTensor {
   at::Tensor tensor_;
 };
 
-/// The tensors of one rank for each of its peers, each of the type and size of `like`. Throws Error when they are not.
+/// One tensor per rank of the group, with the type and bytes of `like`. Throws Error if one differs or is missing.
 class PerRankTensors {
  public:
   PerRankTensors(const std::vector<at::Tensor>& tensors, int size, const ContiguousTensor& like);

@@ -24,16 +24,16 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kInterval = std::chrono::seconds(1);
 constexpr size_t kShownAfterFailure = 10;
 
-/// How long ranks in which a collective has failed wait for others to say the same. Ranks notice a loss together: the
-/// first one's broken connections wake the rest.
+/// How long a rank with a failed collective waits for others to report the same. Ranks notice a loss together: the
+/// broken connections of the first wake the rest.
 constexpr auto kSettling = std::chrono::milliseconds(500);
-/// How much longer the rank whose process hosts the store stays, for those that still ask.
+/// How much longer the rank that hosts the store stays alive, for ranks that still query it.
 constexpr auto kFarewell = std::chrono::milliseconds(350);
 constexpr auto kPatienceWithStore = std::chrono::milliseconds(900);
 
 std::atomic<int64_t> num_report_requests = 0;
 std::atomic<int64_t> num_reports_answered = 0;
-static_assert(std::atomic<int64_t>::is_always_lock_free);  // a handler writes it
+static_assert(std::atomic<int64_t>::is_always_lock_free);  // a signal handler writes it
 
 void watch_for_report_requests() {
   struct sigaction action{};
@@ -44,8 +44,8 @@ void watch_for_report_requests() {
   sigaction(SIGUSR2, &action, nullptr);
 }
 
-/// Held while a heartbeat is sent. At the end of the process it is taken for good: a thread that talks to the store
-/// while libtorch's static objects go would crash.
+/// Held while a heartbeat is sent. Locked at exit and never released: a thread that used the store while libtorch's
+/// static objects are destroyed would crash.
 std::timed_mutex& sending() {
   static auto* mutex = [] {
     std::atexit([] { (void)sending().try_lock_for(kInterval); });
@@ -56,8 +56,8 @@ std::timed_mutex& sending() {
 
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 
-/// A rank that is alive and waits for the same collective fails as we do and says so here; who does not, was not there.
-/// `shared` is the newest collective in which all ranks are known to have been.
+/// A live rank in the same collective fails as this one does, and reports it in the store. A rank without a report did
+/// not take part. `shared` is the newest collective that all ranks are known to have begun.
 std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number,
                       const std::optional<Collective>& shared) {
   QuietC10d quiet;
@@ -79,7 +79,7 @@ std::string ask_store(c10d::Store& store, int rank, const std::vector<std::strin
     missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
   }
   store.set(key("knows/", rank), std::vector<uint8_t>{'x'});
-  // The store ends with this process, and others would take that for the reason.
+  // If this process hosts the store, the store ends with it, and others would take that for the cause.
   for (int other : names[rank] == "0" ? present : std::vector<int>())
     appears(key("knows/", other), deadline + kFarewell);
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
@@ -123,7 +123,7 @@ void Watchdog::live() {
   while (!ending_changed_.wait_for(lock, kInterval, [&] { return ending_; })) {
     int64_t requests = num_report_requests;
     if (num_reports_answered.exchange(requests) < requests) write_report(FlightRecorder::kCapacity);
-    // A job may end on rank 0 first. libtorch fills a page of standard error when it sends to a store that is gone.
+    // A job may end on rank 0 first. libtorch prints a page of errors when it sends to a store that is gone.
     if (main_process_is_near && !main_process_runs()) store_answers = false;
     try {
       if (store_answers) send_heartbeat();
@@ -168,7 +168,7 @@ std::string Watchdog::missing_ranks(int64_t number) const {
     }
   };
   auto found = answer->get_future();
-  // On its own: a store whose process is stopped keeps whoever asks it for ever.
+  // In a detached thread: a store whose process is stopped would block the caller forever.
   thread_without_signals(question).detach();
   if (found.wait_for(kPatienceWithStore) != std::future_status::ready) return store_is_silent("does not answer");
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Knows which rank is missing when a collective does not end, and tells what this rank did last.
+// Finds the missing ranks if a collective does not end, and reports the last collectives of this rank.
 
 #include <condition_variable>
 #include <mutex>
@@ -17,31 +17,31 @@
 namespace accelerate::comm {
 
 struct WatchdogOptions {
-  std::vector<int> names = {};                           // by rank: what messages call it, if not by that number
-  std::optional<Heartbeat> main_process = std::nullopt;  // that hosts the store, if not rank 0
+  std::vector<int> names = {};                           // by rank: its number in the job; empty if the same
+  std::optional<Heartbeat> main_process = std::nullopt;  // hosts the store, if not rank 0
 };
 
-/// Sends this rank's heartbeats while it lives, from a thread of its own. SIGUSR2 makes that thread write the
-/// recorder's report to standard error, within a second; a handler that the program has set itself stays.
+/// Sends heartbeats of this rank during its lifetime, from its own thread. On SIGUSR2 that thread writes the recorder's
+/// report to standard error, within a second. A signal handler set by the program is not replaced.
 class Watchdog {
  public:
-  /// Ranks meet in `store`, which rank 0 or its launcher hosts. Collective.
+  /// Ranks share `store`, which rank 0 or its launcher hosts. Collective.
   Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
            WatchdogOptions options = {});
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  /// To be called by each rank in which collective `number` has failed: the ranks in which it has not, and what they
-  /// were last seen at, in words; empty when there are none. Takes less than a second, whatever has become of the
+  /// Called by each rank on which collective `number` has failed. Describes the ranks that did not report the same, and
+  /// what they were last seen doing; empty if there are none. Takes less than a second, whatever the state of the
   /// others.
   std::string missing_ranks(int64_t number) const;
 
-  /// As it was in the beginning: where the store is.
+  /// The first heartbeat of the process that hosts the store.
   const Heartbeat& main_process() const { return main_process_; }
 
-  /// Writes what led to a failure to standard error, in one piece: the newest ten collectives of the recorder. A report
-  /// on request (SIGUSR2) has all of them.
+  /// Writes the last ten collectives before a failure to standard error, in one write(2). A report on request (SIGUSR2)
+  /// has all collectives of the recorder.
   void write_report() const;
 
  private:
