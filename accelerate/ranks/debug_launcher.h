@@ -1,6 +1,6 @@
 #pragma once
 
-// Tries a training function on several CPU processes, from within a program or a notebook.
+// Runs a training function on several CPU processes, from a program or a notebook, to try it out.
 
 #include <functional>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace accelerate::ranks {
 
-/// Calls `function(args...)` in `num_processes` processes on the CPU, where an Accelerator or PartialState finds itself
-/// one of that many ranks. Returns when all have returned; throws Error naming the first rank that failed. The function
-/// works on copies: what it computes is to be saved or printed there.
+/// Calls `function(args...)` in `num_processes` forked processes on the CPU. An Accelerator or PartialState in them is
+/// one of as many ranks. Returns when all have returned. Throws Error naming the first rank that failed. The function
+/// works on copies, so it must save or print its results itself.
 template <class Function, class... Args>
 void debug_launcher(Function&& function, int num_processes = 2, const Args&... args) {
   auto body = [&](int) {

@@ -18,7 +18,7 @@ namespace accelerate::ranks {
 
 namespace {
 
-/// The variables through which a forked rank finds its job. `store_fd` is for rank 0.
+/// The environment variables of a forked rank, as a launcher sets them. `store_fd` is for rank 0.
 std::vector<EnvironmentVariable> rank_environment(int local_rank, int num_processes, const Node& node,
                                                   std::optional<int> store_fd) {
   int rank = node.rank * num_processes + local_rank;
@@ -46,7 +46,7 @@ void enter_job(int local_rank, int num_processes, const Node& node, std::optiona
   int threads = wanted_threads().value_or(fair_threads(num_processes));
   set_environment_variable({"OMP_NUM_THREADS", std::to_string(threads)});
   if (store && local_rank != 0) store->close();
-  comm::PartialState::reset();  // what the parent found about itself does not hold here
+  comm::PartialState::reset();  // the state of the parent does not apply here
   at::set_num_threads(threads);
 }
 
@@ -67,7 +67,7 @@ std::vector<std::string> fork_ranks(int num_processes, const std::function<std::
   std::optional<LoopbackPort> store;
   if (node.num_nodes == 1) {
     store.emplace(node.main_port);
-    store->listen();  // ranks that come before rank 0 wait for it
+    store->listen();  // ranks that start before rank 0 can connect and wait
     node.main_port = store->number();
     node.main_address = "127.0.0.1";  // the store listens nowhere else
   }

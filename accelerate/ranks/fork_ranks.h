@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs a function on several ranks of this machine: forked processes that find each other through the environment, as
-// if a launcher had started them.
+// Runs a function on several ranks of this machine: forked processes with the environment variables that a launcher
+// would set.
 
 #include <chrono>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace accelerate::ranks {
 
-/// A rank threw, crashed or exited; the message says which and why.
+/// A rank threw, crashed or exited. The message says which one and why.
 class RankError : public Error {
  public:
   RankError(int rank, const std::string& message) : Error(message), rank_(rank) {}
@@ -24,35 +24,34 @@ class RankError : public Error {
   int rank_;
 };
 
-/// Which machine of a job this is.
+/// The place of this machine in a job.
 struct Node {
   int rank = 0;
   int num_nodes = 1;
   std::string main_address = "127.0.0.1";  // of the machine with rank 0
-  int main_port = 0;                       // where the ranks meet; 0 takes a free port, on one machine
+  int main_port = 0;                       // of the rendezvous; 0 takes a free port, on one machine only
 };
 
 struct ForkOptions {
-  std::chrono::milliseconds timeout{0};               // for all ranks to return; 0 waits for ever
-  std::chrono::milliseconds grace{3000};              // from asking ranks to stop to killing them
-  std::vector<EnvironmentVariable> environment = {};  // for every rank, beside those of the job
+  std::chrono::milliseconds timeout{0};               // for all ranks to return; 0 waits forever
+  std::chrono::milliseconds grace{3000};              // from asking ranks to stop to SIGKILL
+  std::vector<EnvironmentVariable> environment = {};  // for every rank, in addition to those of the job
   Node node = {};
-  bool use_cpu = true;  // although there may be a GPU
+  bool use_cpu = true;  // even if there is a GPU
 
-  /// What stands before each line that a rank prints, with ${rank} and ${local_rank}. When it is empty ranks write to
-  /// the streams of this process themselves, and their lines may mix.
+  /// The prefix of each line that a rank prints, with ${rank} and ${local_rank}. If it is empty, ranks write directly
+  /// to the streams of this process, and their lines may interleave.
   std::string line_prefix = {};
 
-  /// Hold SIGINT and SIGTERM back from this process; they go to the ranks, and the call ends with an Error.
+  /// Forward SIGINT and SIGTERM to the ranks instead of ending this process; the call then throws Error.
   bool pass_signals_on = false;
 };
 
-/// Calls `body(rank)` in `num_processes` forked processes and returns what they returned, in rank order. Safe after
-/// this process has computed with libtorch; `body` sees copies of everything here, and what it changes stays in its
-/// process.
+/// Calls `body(rank)` in `num_processes` forked processes and returns their results, in rank order. Safe after this
+/// process has computed with libtorch. `body` sees copies of everything here, and its changes stay in its process.
 ///
-/// When a rank throws, crashes or exits, the others are stopped and RankError is thrown, naming the rank and its
-/// message. When time is up, Error names the ranks that still ran. No process outlives the call.
+/// If a rank throws, crashes or exits, stops the others and throws RankError with the rank and its message. If the time
+/// is up, throws Error naming the ranks that still ran. No process outlives the call.
 std::vector<std::string> fork_ranks(int num_processes, const std::function<std::string(int rank)>& body,
                                     const ForkOptions& options = {});
 

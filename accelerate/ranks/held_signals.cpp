@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<int> last_signal = 0;
 std::atomic<int> num_signals = 0;
-static_assert(std::atomic<int>::is_always_lock_free);  // a handler writes them
+static_assert(std::atomic<int>::is_always_lock_free);  // a signal handler writes them
 
 void note(int number) {
   last_signal = number;

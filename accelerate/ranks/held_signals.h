@@ -1,12 +1,12 @@
 #pragma once
 
-// Requests to stop that a caller wants to hear about instead of ending by them.
+// Records SIGINT and SIGTERM, so that a caller can react to them instead of being terminated.
 
 namespace accelerate::ranks {
 
-/// While one lives, SIGINT and SIGTERM are noted instead of doing what they did. Those that were ignored stay ignored.
-/// There can be several, also in several threads: each hears of every signal, and the last one to go puts back what was
-/// there before the first.
+/// While an object lives, SIGINT and SIGTERM are recorded instead of taking their previous effect. Ignored signals stay
+/// ignored. There can be several objects, also in several threads: each sees every signal, and the last one restores
+/// the handlers from before the first.
 class HeldSignals {
  public:
   HeldSignals();
@@ -14,10 +14,10 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
   ~HeldSignals();
 
-  /// The signal that came since the last call, or 0.
+  /// The last signal that has arrived since the previous call, or 0.
   int take();
 
-  /// In a forked process: those that hold signals are the parent's.
+  /// Call it in a forked process: its copies of these objects belong to the parent.
   static void forget_those_of_parent();
 
  private:

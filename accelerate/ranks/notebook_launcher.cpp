@@ -17,11 +17,11 @@ namespace accelerate::ranks {
 
 namespace {
 
-/// What the ranks run on, and how many of them fit.
+/// The devices that the ranks run on, and how many ranks fit.
 struct Place {
   bool gpus = false;
   int num_ranks = 1;
-  std::string unused = {};  // what this machine has and libtorch cannot use
+  std::string unused = {};  // says which devices of this machine libtorch cannot use
 };
 
 int visible_gpus() {
@@ -44,7 +44,7 @@ Place choose_place() {
   return place;
 }
 
-/// What the caller did not decide is said.
+/// Prints what the caller did not choose.
 void announce(const NotebookLauncherOptions& options, const Place& place, int num_processes) {
   if (options.num_processes && place.unused.empty()) return;
   std::cerr << "notebook_launcher: " << num_processes
@@ -78,7 +78,7 @@ void check(const NotebookLauncherOptions& options) {
   }
 }
 
-/// Waits before the next start. Throws when somebody asks to stop meanwhile.
+/// Waits before a restart. Throws if SIGINT or SIGTERM arrives meanwhile.
 void wait_for_restart(std::chrono::milliseconds interval, HeldSignals& signals) {
   auto until = std::chrono::steady_clock::now() + interval;
   do {
@@ -106,7 +106,7 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
                    .pass_signals_on = true};
   if (mixed_precision) fork.environment.push_back({"ACCELERATE_MIXED_PRECISION", mixed_precision});
   fork.environment.push_back({"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)});
-  HeldSignals signals;  // between two starts too
+  HeldSignals signals;  // also between restarts
   for (int restarts = 0;; ++restarts) {
     auto attempt = fork;
     attempt.environment.push_back({"TORCHELASTIC_RESTART_COUNT", std::to_string(restarts)});

@@ -1,6 +1,6 @@
 #pragma once
 
-// A training function on several processes, started from within a program or a notebook.
+// Runs a training function on several processes, from a program or a notebook.
 
 #include <chrono>
 #include <functional>
@@ -18,17 +18,17 @@ namespace accelerate::ranks {
 
 struct NotebookLauncherOptions {
   std::optional<int> num_processes =
-      std::nullopt;  // of this machine; else one per GPU, or per core where there is none
-  std::optional<MixedPrecision> mixed_precision = std::nullopt;  // for the ranks' Accelerators that name none
-  std::optional<int> use_port = std::nullopt;                    // where ranks meet; else a free one, on one machine
+      std::nullopt;  // of this machine; if not set, one per GPU, or one per core without GPUs
+  std::optional<MixedPrecision> mixed_precision = std::nullopt;  // for Accelerators of the ranks that set none
+  std::optional<int> use_port = std::nullopt;                    // of the rendezvous; else a free one, on one machine
   std::string master_addr = "127.0.0.1";                         // of the machine whose node_rank is 0
   int node_rank = 0;
   int num_nodes = 1;
-  int max_restarts = 0;                             // after a rank has failed
-  std::chrono::milliseconds monitor_interval{100};  // from a failure to the next start
-  std::chrono::milliseconds timeout{0};             // for all ranks to return; 0 waits for ever
-  std::chrono::milliseconds grace{3000};            // from an interrupt or a failure to the end of ranks that go on
-  std::string log_line_prefix_template = "[rank${rank}]: ";  // before each line, where there is more than one rank
+  int max_restarts = 0;                                      // after a rank has failed
+  std::chrono::milliseconds monitor_interval{100};           // from a failure to the next start
+  std::chrono::milliseconds timeout{0};                      // for all ranks to return; 0 waits forever
+  std::chrono::milliseconds grace{3000};                     // from an interrupt or a failure to SIGKILL
+  std::string log_line_prefix_template = "[rank${rank}]: ";  // before each line, with more than one rank
   std::vector<EnvironmentVariable> environment = {};         // for every rank
 };
 
@@ -37,18 +37,17 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
                                          const NotebookLauncherOptions& options,
                                          std::optional<std::string> mixed_precision);
 
-/// Calls `function(args...)` in several processes, in which an Accelerator finds itself one of that many connected
-/// ranks. Returns when all have returned: nothing for a function without a result, else a vector of the results of
-/// this machine's ranks in their order, carried over as gather_object carries them. The first element is the main
-/// process's.
+/// Calls `function(args...)` in several processes. An Accelerator in them is one of as many connected ranks. Returns
+/// when all have returned: nothing for a function without a result, else a vector of the results of this machine's
+/// ranks, in rank order, serialized as by gather_object. On node 0 the first element is the main process's.
 ///
-/// The processes are forked, also when it is a single one. They see copies of everything that is here, and what they
-/// change or crash does not touch this process. Works after this process has computed with libtorch, but not once it
-/// has an Accelerator or PartialState itself: that is an Error.
+/// The processes are forked, even a single one. They see copies of everything here; their changes and crashes do not
+/// affect this process. Works after this process has computed with libtorch. Throws Error if this process has an
+/// Accelerator or PartialState itself.
 ///
-/// When a rank throws, crashes or is killed, the others are stopped. Then all start again if `max_restarts` allows it,
-/// else RankError is thrown, with the rank and its message. SIGINT and SIGTERM reach every rank and end the call with
-/// an Error, as the end of the time does.
+/// If a rank throws, crashes or is killed, the others are stopped. Then all ranks are restarted if `max_restarts`
+/// allows it, else RankError is thrown, with the rank and its message. SIGINT and SIGTERM are forwarded to every rank
+/// and end the call with an Error, and so does the time-out.
 template <class Function, class... Args>
 auto notebook_launcher(Function&& function, const NotebookLauncherOptions& options = {}, const Args&... args) {
   using Result = std::remove_cvref_t<std::invoke_result_t<Function&, const Args&...>>;

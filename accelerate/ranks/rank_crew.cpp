@@ -14,14 +14,14 @@ namespace accelerate::ranks {
 
 namespace {
 
-/// How long peers of a failed rank may take to report their own failure, so that the first cause can be told from its
-/// effects.
+/// How long peers of a failed rank may take to report their own failure, so that the root cause can be told from its
+/// victims.
 constexpr auto kSettling = std::chrono::milliseconds(100);
 
-/// How long a rank that others have lost may take to end, so that it is told how.
+/// How long a rank that its peers have lost may take to end, so that the error can say how it ended.
 constexpr auto kSettlingWithLostPeer = std::chrono::seconds(3);
 
-/// How often ends of processes are looked for; their messages wake us at once.
+/// How often to check for ended processes. Messages from ranks wake poll(2) at once.
 constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -59,7 +59,7 @@ void RankCrew::wait_for_news() const {
   poll(fds.data(), fds.size(), kPollInterval.count());
 }
 
-/// Updates all ranks until `done()` or the time is up; returns whether it was done.
+/// Updates all ranks until `done()` or the time is up. Returns whether `done()` was true.
 template <class Done>
 bool RankCrew::watch(Clock::time_point until, Done done) {
   while (true) {
@@ -70,7 +70,7 @@ bool RankCrew::watch(Clock::time_point until, Done done) {
   }
 }
 
-/// A signal that comes meanwhile ends the grace.
+/// Sends SIGKILL after the grace period, or as soon as another signal arrives.
 void RankCrew::stop(int signal_number, std::chrono::milliseconds grace) {
   // Rank 0 last: it hosts the store, and the others would complain about losing it.
   std::for_each(ranks_.rbegin(), ranks_.rend(), [&](auto& rank) { rank.send_signal(signal_number); });

@@ -1,6 +1,6 @@
 #pragma once
 
-// The forked ranks of one call: started together, watched together, and gone together.
+// The forked ranks of one call: starts, supervises and stops them together.
 
 #include <chrono>
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace accelerate::ranks {
 
-/// Where ranks that have returned wait for the others.
+/// Blocks ranks that have returned until all have: each reads one byte from a pipe.
 class Gate {
  public:
   int fd() const { return pipe_.read_end.get(); }
@@ -34,8 +34,8 @@ class RankCrew {
   /// Forks a process that calls `body`.
   void start(int rank, const std::function<std::string()>& body);
 
-  /// Waits until all ranks have returned, lets them end, and returns their results. Throws as fork_ranks does, when no
-  /// rank runs any more.
+  /// Waits until all ranks have returned, lets them exit, and returns their results. Throws as fork_ranks does, after
+  /// all ranks have ended.
   std::vector<std::string> wait();
 
  private:

@@ -53,8 +53,8 @@ std::string describe_exception() {
   }
 }
 
-/// The parent's handlers speak for the parent; here a signal ends the rank, and the parent says which it was. What the
-/// parent ignores, as under nohup, a rank ignores too.
+/// Removes the parent's signal handlers and mask: a signal ends the rank, and the parent reports it. Signals that the
+/// parent ignores, as under nohup, stay ignored.
 void restore_default_signals() {
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
     struct sigaction inherited{};
@@ -71,7 +71,7 @@ void restore_default_signals() {
   HeldSignals::forget_those_of_parent();
   forget_lost_peer();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent ended before it could be watched
+  if (getppid() != parent) _exit(1);  // the parent ended before prctl(2)
 
   Header header{};
   std::string text;
@@ -91,7 +91,7 @@ void restore_default_signals() {
   write_all(outcome_fd, {reinterpret_cast<const char*>(&header), sizeof(header)});
   write_all(outcome_fd, text);
   if (!header.success) _exit(1);
-  // A rank that leaves early resets connections over which its peers are still reading.
+  // A rank that exits early resets connections that its peers still read from.
   char byte;
   while (::read(gate_fd, &byte, 1) < 0 && errno == EINTR) {
   }
@@ -147,7 +147,7 @@ void RankProcess::decode_outcome() {
 }
 
 void RankProcess::update() {
-  // The end is looked for first: then everything the process wrote is in the pipe when it is read.
+  // Check for the end first: after it, the pipe holds everything that the process wrote.
   if (!ended()) look_for_end();
   read_outcome();
   decode_outcome();

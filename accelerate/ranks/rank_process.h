@@ -1,11 +1,9 @@
 #pragma once
 
-// One forked rank, and the pipe through which the outcome of its function comes back. The only file that forks without
-// exec.
+// One forked rank, and the pipe that returns the outcome of its function. The only file that forks without exec.
 //
-// A forked copy of a process that has computed with OpenMP hangs in its next parallel region, because the pool's
-// threads do not exist in it. A pool belongs to the thread that opened it, so the function runs in a fresh thread of
-// the child.
+// The child of a process that has used OpenMP hangs in its next parallel region, because fork(2) does not copy the
+// threads of the pool. A pool belongs to the thread that opened it, so the child runs the function in a new thread.
 
 #include <sys/types.h>
 
@@ -21,8 +19,8 @@ namespace accelerate::ranks {
 
 class RankProcess {
  public:
-  /// Forks. The child calls `body` in a new thread, sends back what it returns or throws, and after a success waits at
-  /// the gate: until `gate_fd` yields a byte. Nothing of the parent's stack is unwound in the child; it ends by _exit.
+  /// Forks. The child calls `body` in a new thread and sends back what it returns or throws. After a success it waits
+  /// until it can read a byte from `gate_fd`. It ends by _exit, without unwinding the parent's stack.
   RankProcess(int rank, const std::function<std::string()>& body, int gate_fd);
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
@@ -32,10 +30,10 @@ class RankProcess {
   int rank() const { return rank_; }
   pid_t pid() const { return pid_; }
 
-  /// Becomes readable when there is more for `update`; -1 when nothing more will come.
+  /// Becomes readable when update() has more to read; -1 after the end of the stream.
   int fd() const { return received_from_.get(); }
 
-  /// Takes in what has arrived and notices the end of the process. Does not wait.
+  /// Reads what has arrived and checks whether the process has ended. Does not block.
   void update();
 
   bool returned() const { return outcome_ && outcome_->success; }
@@ -44,15 +42,15 @@ class RankProcess {
   /// What `body` returned.
   const std::string& result() const { return outcome_->text; }
 
-  /// Why the rank failed: the text of its exception, or how its process ended. Nothing while it runs or when it
+  /// Why the rank failed: the text of its exception, or how its process ended. Nothing if it still runs or has
   /// returned.
   std::optional<std::string> failure() const;
 
   /// Whether the rank failed because another one is gone or did not take part.
   bool lost_peer() const;
 
-  /// Failures in the order of their causes: ranks that lost a peer come last. Crashes and exits come first because they
-  /// say nothing themselves, and the peers that notice them often speak before the process has ended.
+  /// Orders failures, root cause first. Ranks that lost a peer are victims and come last. Crashes and exits come first:
+  /// they send no message, and peers often report them before the process has ended.
   bool failed_before(const RankProcess& other) const;
 
   void send_signal(int number);
@@ -76,7 +74,7 @@ class RankProcess {
   std::string received_;
   std::optional<Outcome> outcome_;
   std::optional<int> wait_status_;
-  bool status_is_lost_ = false;  // the process has ended, and somebody else took its status
+  bool status_is_lost_ = false;  // the process has ended, but its status was reaped elsewhere
 };
 
 }  // namespace accelerate::ranks

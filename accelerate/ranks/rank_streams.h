@@ -1,7 +1,6 @@
 #pragma once
 
-// What forked ranks print, on its way to the streams of the process that forked them: live, in whole lines, with the
-// rank before each.
+// Forwards what forked ranks print to the streams of their parent: live, in whole lines, each prefixed with the rank.
 
 #include <string>
 #include <utility>
@@ -13,14 +12,14 @@ namespace accelerate::ranks {
 
 class RankStreams {
  public:
-  /// Makes streams for `num_ranks` ranks, the first of which is `first_rank` of the job. In `line_prefix` ${rank} and
-  /// ${local_rank} stand for the numbers of a rank; when it is empty ranks keep the streams of this process.
+  /// Creates streams for `num_ranks` ranks, starting at `first_rank` of the job. ${rank} and ${local_rank} in
+  /// `line_prefix` are replaced. If it is empty, ranks keep the streams of this process.
   RankStreams(const std::string& line_prefix, int first_rank, int num_ranks);
 
-  /// In a forked rank: standard output and error are its streams from now on, and every line is written at its end.
+  /// Called in a forked rank: redirects standard output and error to its streams. Output is line-buffered.
   void adopt(int local_rank);
 
-  /// In the process that forked, when all ranks have started: begins to carry lines. Ends with the object.
+  /// Called in the parent when all ranks have started: forwards lines until the object is destroyed.
   void start() { output_.start(); }
 
  private:
@@ -28,7 +27,7 @@ class RankStreams {
   std::vector<std::pair<int, int>> streams_;  // output and errors of each rank
 };
 
-/// `line_prefix` with the numbers of a rank in it.
+/// `line_prefix` with ${rank} and ${local_rank} replaced.
 std::string prefix_of(std::string line_prefix, int rank, int local_rank);
 
 }  // namespace accelerate::ranks
