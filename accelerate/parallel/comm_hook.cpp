@@ -35,7 +35,7 @@ bool GradBucket::is_last() const { return bucket_.isLast(); }
 
 at::Tensor allreduce_hook(GradBucket& bucket, const comm::Group& group) {
   auto gradients = bucket.buffer();
-  // Divided first, so that the sum of large numbers in half precision stays finite.
+  // Divides first, so that sums in half precision do not overflow.
   gradients.div_(group.size());
   group.all_reduce(gradients);
   return gradients;

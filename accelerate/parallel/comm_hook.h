@@ -1,7 +1,7 @@
 #pragma once
 
-// Communication hooks: how the gradients of a bucket become their average over the ranks. Those of torch's
-// ddp_comm_hooks, and the types for one of your own.
+// Communication hooks: functions that average the gradients of a bucket over the ranks. Contains the hooks of torch's
+// ddp_comm_hooks, and the types for custom ones.
 //
 //   model.register_comm_hook([](accelerate::GradBucket& bucket, const accelerate::comm::Group& group) {
 //     auto gradients = bucket.buffer();
@@ -23,26 +23,26 @@ class GradBucket;
 
 namespace accelerate::parallel {
 
-/// Some of the gradients of a model, reduced together. Valid during the call of the hook.
+/// Gradients of a model that are reduced together. Valid during the call of the hook.
 class GradBucket {
  public:
   explicit GradBucket(c10d::GradBucket& bucket) : bucket_(bucket) {}
 
-  /// All gradients of the bucket one after the other, in one dim. It may be written to. A sparse gradient is a bucket
-  /// of its own, whose buffer is the sparse tensor.
+  /// All gradients of the bucket, flattened and concatenated. May be written to. A sparse gradient has a bucket of its
+  /// own; its buffer is the sparse tensor.
   const at::Tensor& buffer() const;
 
-  /// Replaces the buffer for this call; gradients() are then views of the new one.
+  /// Replaces the buffer for this call. gradients() then returns views of the new one.
   void set_buffer(at::Tensor buffer);
 
   /// The gradient of each parameter: views of the buffer, in the order of parameters().
   std::vector<at::Tensor> gradients() const;
   std::vector<at::Tensor> parameters() const;
 
-  /// The number of the bucket in this backward. Buckets change once, after the first backward.
+  /// The index of the bucket in this backward. Buckets are rebuilt once, after the first backward.
   size_t index() const;
 
-  /// Whether it is the last one of this backward.
+  /// Whether it is the last bucket of this backward.
   bool is_last() const;
 
  private:
@@ -50,19 +50,19 @@ class GradBucket {
 };
 
 /// Returns the gradients of a bucket averaged over the ranks of `group`, in the shape of the buffer: the buffer itself
-/// or another tensor, in any floating type. Called inside backward as soon as a bucket is full, and backward waits for
-/// it. All ranks call it for the same buckets in the same order, so it may use any collective of `group`. No autograd
-/// graph is recorded. What it throws ends backward.
+/// or another tensor, of any floating-point type. Called inside backward as soon as a bucket is full; backward waits
+/// for it. All ranks call it for the same buckets in the same order, so it may use any collective of `group`. Runs
+/// without autograd. An exception ends backward.
 using CommHookFunction = std::function<at::Tensor(GradBucket& bucket, const comm::Group& group)>;
 
-/// Divides by the number of ranks and sums over them, as without a hook.
+/// Divides by the world size, then all-reduces. The default without a hook.
 at::Tensor allreduce_hook(GradBucket& bucket, const comm::Group& group);
 
-/// The same in half precision.
+/// Casts to half precision, divides and all-reduces, and casts back.
 at::Tensor fp16_compress_hook(GradBucket& bucket, const comm::Group& group);
 at::Tensor bf16_compress_hook(GradBucket& bucket, const comm::Group& group);
 
-/// `hook` on a bucket in half precision.
+/// Wraps `hook`: it gets the bucket in half precision.
 CommHookFunction fp16_compress_wrapper(CommHookFunction hook);
 CommHookFunction bf16_compress_wrapper(CommHookFunction hook);
 

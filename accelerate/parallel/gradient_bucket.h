@@ -8,11 +8,11 @@
 
 namespace accelerate::parallel {
 
-/// Memory that is reduced at once, and whose gradients live in it.
+/// A flat buffer that one all-reduce averages. The gradients of its parameters are views of it.
 struct GradientBucket {
   at::Tensor memory;
   std::vector<at::Tensor> parameters;
-  std::vector<at::Tensor> views;  // what their gradients are, where they have some
+  std::vector<at::Tensor> views;  // the gradient of each parameter, if it has one
 };
 
 }  // namespace accelerate::parallel

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which parameters get a gradient in a backward, by a hook behind each of them. Private to this room.
+// Tracks which parameters get a gradient in a backward, with a post-accumulate hook on each. Private to this room.
 
 #include <functional>
 #include <string>
@@ -15,25 +15,25 @@ namespace accelerate::parallel {
 
 class GradientHooks {
  public:
-  /// Called in backward. The hooks run before those added later.
+  /// Called in backward. These hooks run before hooks that are added later.
   struct Listener {
-    std::function<void(const NamedTensor& parameter)> on_unheard;  // a gradient has come, not waited for; may start()
-    std::function<void()> on_first;                                // the first gradient that is waited for has come
-    std::function<void(const NamedTensor& parameter)> on_any;      // a gradient has come, waited for or not
+    std::function<void(const NamedTensor& parameter)> on_unheard;  // while not listening; may call start()
+    std::function<void()> on_first;                                // the first gradient while listening
+    std::function<void(const NamedTensor& parameter)> on_any;      // every gradient, listening or not
   };
   GradientHooks(std::vector<NamedTensor> parameters, Listener listener);
   GradientHooks(const GradientHooks&) = delete;
   GradientHooks& operator=(const GradientHooks&) = delete;
   ~GradientHooks();
 
-  /// Notes arrivals from now on, beginning with none.
+  /// Starts to record which parameters got a gradient, with an empty record.
   void start();
   void stop() { listening_ = false; }
   bool listening() const { return listening_; }
 
   size_t count() const { return count_; }
 
-  /// Whether a gradient came while nobody listened, since clear_local_gradients().
+  /// Whether a gradient was computed while not listening, since clear_local_gradients().
   bool has_local_gradients() const { return any_unheard_; }
   void clear_local_gradients() { any_unheard_ = false; }
 

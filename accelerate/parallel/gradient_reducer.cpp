@@ -45,7 +45,7 @@ std::vector<std::vector<size_t>> assign_buckets(const std::vector<NamedTensor>& 
   std::vector<int64_t> indices(parameters.size());
   for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(indices.size() - 1 - i);
   std::vector<size_t> limits{static_cast<size_t>(first_cap_bytes(kwargs)), static_cast<size_t>(cap_bytes(kwargs))};
-  // What is sparse is asked by these indices, so in the order of the parameters.
+  // compute_bucket_assignment_by_size looks up sparsity by these indices, so it is in parameter order.
   return std::get<0>(c10d::compute_bucket_assignment_by_size(backwards, limits, sparse_of(parameters), indices));
 }
 
@@ -72,8 +72,8 @@ void GradientReducer::rebuild_buckets() {
   make_views_plain();
 }
 
-/// Gradients that are views of a bucket cannot be detached in place, which torch's optimizers do in zero_grad. A tensor
-/// that was made from the same memory can.
+/// torch's optimizers detach gradients in place in zero_grad, which a view of a bucket does not allow. Replaces views
+/// by tensors on the same storage.
 void GradientReducer::make_views_plain() {
   if (!*kwargs_.gradient_as_bucket_view) return;
   for (auto& bucket : buckets_) {
@@ -118,11 +118,11 @@ void GradientReducer::fill(Bucket& bucket) {
       view.copy_(gradient);
     }
   }
-  // A comm hook divides by itself.
+  // A communication hook divides itself.
   if (!has_hook_) bucket.gradients.mul_(1.0 / process_group_->getSize());
 }
 
-/// A bucket of one parameter, whose gradient is as large as the rows it touched; without one it has none.
+/// A bucket with the sparse gradient of one parameter; empty if this rank has no gradient or does not contribute.
 void GradientReducer::fill_sparse(Bucket& bucket, bool contribute) {
   const auto& parameter = bucket.variables[0];
   const auto& gradient = parameter.grad();
@@ -154,7 +154,7 @@ void GradientReducer::spread(Bucket& bucket, const at::Tensor& reduced, const at
   }
 }
 
-/// Ones for the parameters that have a gradient on some rank; undefined when all of them have to have one.
+/// Ones for the parameters with a gradient on any rank; undefined if all must have one.
 at::Tensor GradientReducer::used_anywhere(bool contribute) {
   if (!kwargs_.find_unused_parameters && !kwargs_.static_graph) return {};
   auto used = at::zeros({static_cast<int64_t>(params_.size())}, at::kInt);
@@ -186,7 +186,8 @@ void GradientReducer::reduce_now(bool contribute) {
     auto reduced = c10d::detail::parseCppCommHookResult(reductions[i]->value());
     if (contribute) spread(buckets_[i], reduced, used);
   }
-  // The hooks note use between reductions; this was one. A static graph's notes are for good.
+  // The Reducer's hooks record used parameters between reductions, so reset the record. With a static graph it is
+  // permanent.
   if (kwargs_.find_unused_parameters && !kwargs_.static_graph) local_used_map_.zero_();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// c10d's Reducer with the few things added that a hook without a wrapper needs. Private to this room.
+// Extends c10d's Reducer so that it works from hooks, without a wrapper module. Private to this room.
 
 #include <memory>
 #include <string>
@@ -15,40 +15,40 @@ namespace accelerate::parallel {
 
 class GradientReducer : public c10d::Reducer {
  public:
-  /// `parameters` all require a gradient and are distinct; `kwargs` says whether gradients live in the buckets.
+  /// All `parameters` require a gradient and are distinct. `kwargs` says whether gradients are views of the buckets.
   GradientReducer(const std::vector<NamedTensor>& parameters,
                   const c10::intrusive_ptr<c10d::ProcessGroup>& process_group,
                   const DistributedDataParallelKwargs& kwargs);
 
-  /// Averages buckets by `hook` from now on, which divides by the number of ranks itself. Once.
+  /// Lets `hook` average the buckets. The hook divides by the world size itself. May be called once.
   void use_hook(std::unique_ptr<c10d::CommHookInterface> hook);
 
-  /// Whether a hook averages gradients.
+  /// Whether a communication hook averages gradients.
   bool has_hook() const { return has_hook_; }
 
-  /// Orders the buckets as the gradients came.
+  /// Orders the buckets by the arrival of gradients in the first backward.
   void rebuild_buckets();
 
-  /// Leaves the buckets as they are, whatever the order in which gradients come.
+  /// Keeps the current buckets: they are not rebuilt.
   void keep_buckets() { has_rebuilt_bucket_ = true; }
 
-  /// Takes back the announcement of a backward that did not reach this model.
+  /// Cancels prepare_for_backward() if the backward did not reach this model.
   void disarm();
 
-  /// Whether a backward brought some of the gradients it was expected to bring, and not all.
+  /// Whether a backward computed some of the expected gradients, but not all.
   bool is_unfinished() const;
 
-  /// Forgets such a backward, so that another can follow. Waits for the reductions that have begun.
+  /// Resets the state after such a backward, so that another can follow. Waits for reductions in flight.
   void abandon();
 
-  /// Averages the gradients there are, bucket by bucket, outside backward. A rank that does not contribute takes part
-  /// with zeros and keeps its own gradients. Collective.
+  /// Averages the current gradients bucket by bucket, outside of backward. A rank with `contribute` off contributes
+  /// zeros and keeps its own gradients. Collective.
   void reduce_now(bool contribute);
 
-  /// Sizes of the buckets with dense gradients.
+  /// The sizes of the buckets with dense gradients.
   std::vector<size_t> bucket_bytes() const;
 
-  /// The buckets with dense gradients, until they are rebuilt. For gradients that live in them.
+  /// The buckets with dense gradients. Valid until they are rebuilt. Requires gradients that are views of them.
   std::vector<GradientBucket> dense_buckets() const;
 
  private:

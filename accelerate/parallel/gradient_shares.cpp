@@ -12,7 +12,7 @@ namespace {
 
 std::byte* bytes_of(const at::Tensor& tensor) { return static_cast<std::byte*>(tensor.mutable_data_ptr()); }
 
-/// Where the elements that a rank keeps of each gradient lie, in the order of the bucket.
+/// The byte ranges of the elements that a rank keeps, sorted.
 std::vector<Range> kept_bytes(const GradientBucket& bucket, const KeptElements& kept) {
   std::vector<Range> ranges;
   for (size_t i = 0; i < bucket.parameters.size(); ++i) {
@@ -60,7 +60,7 @@ GradientShares::GradientShares(const comm::Group& group, std::vector<GradientBuc
       places_.emplace(bucket.parameters[j].unsafeGetTensorImpl(),
                       Place{.view = bucket.views[j], .releasable = releasable});
     }
-    release(i);  // nothing has come yet
+    release(i);  // no gradients yet
     watches_.emplace_back(group, bucket.memory,
                           comm::ReductionWatch::Options{.on_reduced = [this, i](auto) { release(i); }});
   }

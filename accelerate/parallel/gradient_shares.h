@@ -1,7 +1,7 @@
 #pragma once
 
-// Averaged gradients of which a rank keeps its share: the memory of the rest goes back to the system. Private to this
-// room.
+// ZeRO-2: each rank keeps its shard of the averaged gradients and returns the pages of the rest to the system. Private
+// to this room.
 
 #include <cstddef>
 #include <string>
@@ -18,34 +18,33 @@
 
 namespace accelerate::parallel {
 
-/// The whole pages of `bytes` bytes, from the start of a page on, that hold nothing of `kept`, which is in order.
+/// The pages of a page-aligned buffer of `bytes` bytes that do not overlap any range of `kept`, which is sorted.
 std::vector<shared_memory::Range> pages_between(const std::vector<shared_memory::Range>& kept, size_t bytes,
                                                 size_t page_bytes);
 
-/// A bucket whose reduction is over is needed by nobody else: each rank gives back the pages that hold nothing of what
-/// it keeps, while backward goes on. They get memory again when the next gradient comes.
+/// Releases pages of a bucket as soon as its reduction is done, while backward continues: no rank reads them any more.
+/// Keeps the pages with elements of this rank's shards. The next gradient commits memory again.
 class GradientShares {
  public:
-  /// From now on. Buckets lie in memory that ranks share.
+  /// Takes effect at once. The buckets are in shared memory.
   GradientShares(const comm::Group& group, std::vector<GradientBucket> buckets, const KeptElements& kept);
   GradientShares(const GradientShares&) = delete;
   GradientShares& operator=(const GradientShares&) = delete;
 
-  /// A gradient has come, which its parameter has. Throws Error where it was added to one of which most is gone. When
-  /// it is to be copied `into_bucket`, there is memory for it afterwards; else an Error.
+  /// Call after a gradient was accumulated into `parameter`. Throws Error if it was added to a gradient whose pages
+  /// were released. With `into_bucket`, commits memory for the copy into the bucket; throws Error if that fails.
   void receive(const NamedTensor& parameter, bool into_bucket);
 
-  /// Ranks keep everything of the gradients that come from now on. Those of which only shares are left are dropped;
-  /// returns their number.
+  /// Keeps later gradients whole. Drops gradients that are partly released; returns their number.
   size_t stop();
 
-  /// Ranks keep shares again.
+  /// Keeps shards only again.
   void go_on() { stopped_ = false; }
 
  private:
   struct Place {
     at::Tensor view;
-    bool releasable = false;  // in part
+    bool releasable = false;  // some of its pages are
     bool released = false;
   };
   void release(size_t bucket);

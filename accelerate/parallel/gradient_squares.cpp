@@ -30,7 +30,7 @@ std::optional<SumOfSquares> GradientSquares::sum() const {
   return result;
 }
 
-/// Nothing where a gradient lives elsewhere. Torch counts the changes of a tensor, as it needs for backward.
+/// Nothing if a gradient is not a view of its bucket. Version counters detect changes.
 std::optional<std::vector<GradientSquares::Settled>> GradientSquares::gradients() const {
   std::vector<Settled> all;
   for (const auto& bucket : buckets_) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The sum of the squares of averaged gradients, as it comes out of their reduction. Private to this room.
+// The sum of squares of averaged gradients, a by-product of their all-reduce. Private to this room.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace accelerate::parallel {
 
 class GradientSquares {
  public:
-  /// Follows the reductions of `buckets` from now on.
+  /// Observes the all-reduces of `buckets`.
   GradientSquares(const comm::Group& group, std::vector<GradientBucket> buckets);
   GradientSquares(const GradientSquares&) = delete;
   GradientSquares& operator=(const GradientSquares&) = delete;
 
-  /// All buckets have been reduced: the gradients are those that the sums are of.
+  /// Call when all buckets have been reduced: remembers the gradients that the sums belong to.
   void settle();
 
-  /// Nothing where the gradients are not those of settle(), or the last reductions told no sum. That they told one does
-  /// not say that they did so on other ranks.
+  /// Nothing if the gradients changed since settle(), or if the last reductions computed no sum. Other ranks may have
+  /// none even if this one has.
   std::optional<SumOfSquares> sum() const;
 
  private:
-  /// A gradient as it was.
+  /// A gradient at the time of settle().
   struct Settled {
     bool defined = false;
     uint32_t version = 0;

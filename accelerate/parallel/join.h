@@ -1,6 +1,6 @@
 #pragma once
 
-// Training when ranks have different numbers of batches: a rank that runs out keeps its peers company.
+// Training with uneven inputs, as torch's Join: a rank that runs out of batches shadows the collectives of the others.
 
 #include <memory>
 #include <vector>
@@ -10,23 +10,24 @@
 
 namespace accelerate::parallel {
 
-/// A scope in which the ranks train `models` on as many batches as each has. A rank that leaves it waits inside, taking
-/// part in the collectives of those still training with nothing of its own, until the last has left; then every rank
-/// has the model of the last ones. Gradients are divided by the size of the group throughout.
+/// A scope in which ranks may train `models` on different numbers of batches. A rank that leaves early waits and
+/// shadows the collectives of the ranks that still train, contributing zeros. When all have left, the models of the
+/// last rank to train are broadcast to all. Gradients are always divided by the size of the whole group.
 ///
-/// Every rank enters with the same models in the same order. Only the models' collectives are shadowed: others in the
-/// loop (a gather) would wait for ranks that have left it. Inside the scope gradients are reduced after backward, not
-/// during it, because a rank without data cannot know in which order several models' buckets come.
+/// All ranks enter with the same models in the same order. Only the models' collectives are shadowed. Any other
+/// collective in the loop, such as a gather, would wait for ranks that have left. Inside the scope gradients are
+/// reduced after backward, not during it, because a rank without data cannot know the order in which buckets of several
+/// models become ready.
 class Join {
  public:
   Join(std::vector<std::shared_ptr<Replicas>> models, comm::Group group);
   Join(const Join&) = delete;
   Join& operator=(const Join&) = delete;
 
-  /// Calls finish(). When an exception is on its way the rank just leaves: its peers fail when it ends.
+  /// Calls finish(). During stack unwinding the rank leaves without waiting; its peers fail when it ends.
   ~Join() noexcept(false);
 
-  /// Stays until all ranks have finished. Collective; the second call does nothing.
+  /// Waits until all ranks have finished. Collective; a second call does nothing.
   void finish();
 
  private:
@@ -37,14 +38,15 @@ class Join {
     size_t model;
   };
 
-  /// Exchanges what the training ranks are about to do; a rank that has finished says None and hears it.
+  /// Agrees on the next collective by an all-reduce. A rank that has finished passes None and gets the event of the
+  /// others.
   Announcement announce(Event event, size_t model);
   int64_t sum(int64_t number) const;
   void leave();
 
   std::vector<std::shared_ptr<Replicas>> models_;
   comm::Group group_;
-  int leader_ = 0;  // the highest rank that took part in the last event: its model is as far as any
+  int leader_ = 0;  // the highest rank that took part in the last event; its model is up to date
   int exceptions_at_entry_;
   bool finished_ = false;
 };

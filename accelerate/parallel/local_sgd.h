@@ -1,6 +1,6 @@
 #pragma once
 
-// Local SGD: ranks train on their own for a few steps, then average their parameters.
+// Local SGD: ranks take several steps without communication, then average their parameters.
 
 #include <cstdint>
 #include <vector>
@@ -11,11 +11,11 @@
 
 namespace accelerate::parallel {
 
-/// Overwrites the parameters with their means over the ranks. Frozen ones stay as they are. Collective.
+/// Overwrites the parameters with their means over the ranks, except frozen ones. Collective.
 void average_parameters(const std::vector<at::Tensor>& parameters, const comm::Group& group);
 
-/// Averages parameters after every `local_sgd_steps` steps and when the scope ends. Gradients stay local: in the scope
-/// no Replicas may be armed. Every rank makes the same number of steps.
+/// Averages parameters after every `local_sgd_steps` steps and at the end of the scope. Gradients stay local: no
+/// Replicas may be armed in the scope. All ranks take the same number of steps.
 class PeriodicAveraging {
  public:
   PeriodicAveraging(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps,
@@ -23,13 +23,13 @@ class PeriodicAveraging {
   PeriodicAveraging(const PeriodicAveraging&) = delete;
   PeriodicAveraging& operator=(const PeriodicAveraging&) = delete;
 
-  /// Calls finish(), unless an exception is on its way.
+  /// Calls finish(), unless the stack is unwinding.
   ~PeriodicAveraging() noexcept(false);
 
-  /// Counts an optimizer step, and averages when it is the last of a round. Collective then.
+  /// Counts an optimizer step. Averages after every `local_sgd_steps`; collective then.
   void step();
 
-  /// Averages for the last time. Collective; the second call does nothing.
+  /// Averages once more and ends the averaging. Collective; a second call does nothing.
   void finish();
 
  private:

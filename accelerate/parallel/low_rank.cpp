@@ -6,7 +6,7 @@ namespace accelerate::parallel {
 
 namespace {
 
-/// The modified Gram-Schmidt process on the columns of matrices [batch, rows, columns].
+/// Modified Gram-Schmidt on the columns of matrices [batch, rows, columns].
 void gram_schmidt_(const at::Tensor& matrices, double epsilon) {
   for (int64_t i = 0; i < matrices.size(2); ++i) {
     auto column = matrices.narrow(2, i, 1);
@@ -18,8 +18,8 @@ void gram_schmidt_(const at::Tensor& matrices, double epsilon) {
   }
 }
 
-/// Makes the columns of [..., rows, columns] orthonormal. As torch's hook does it: a QR decomposition is faster from
-/// three columns on, and does not take half precision.
+/// Makes the columns of [..., rows, columns] orthonormal, as torch's hook does: QR is faster from three columns on, but
+/// does not support half precision.
 void orthogonalize_(const at::Tensor& narrow, double epsilon) {
   auto matrices = narrow.dim() == 2 ? narrow.unsqueeze(0) : narrow;
   const auto type = matrices.scalar_type();
@@ -31,7 +31,7 @@ void orthogonalize_(const at::Tensor& narrow, double epsilon) {
   }
 }
 
-/// Two matrices, or two batches of them.
+/// Multiplies matrices or batches of matrices.
 void multiply_(const at::Tensor& product, const at::Tensor& left, const at::Tensor& right) {
   auto out = product;
   if (out.dim() == 2) {

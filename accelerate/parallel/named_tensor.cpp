@@ -14,7 +14,7 @@ std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>
   return list;
 }
 
-/// The table of an embedding whose gradients are sparse, or an undefined tensor.
+/// The weight of an embedding with sparse gradients, or an undefined tensor.
 at::Tensor sparse_table(const torch::nn::Module& module) {
   if (const auto* embedding = module.as<torch::nn::Embedding>()) {
     return embedding->options.sparse() ? embedding->weight : at::Tensor();

@@ -1,6 +1,6 @@
 #pragma once
 
-// A tensor of a model with the name it is known by in messages and files.
+// A tensor of a model with its name in messages and files.
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace accelerate::parallel {
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
-  bool sparse_gradient = false;  // backward gives the rows that it touched, and nothing for the others
+  bool sparse_gradient = false;  // backward returns only the rows that were used
 };
 
 /// The parameters of a module. Those of Embedding and EmbeddingBag with sparse(true) get sparse gradients.
@@ -25,7 +25,7 @@ std::vector<NamedTensor> parameters_of(const torch::nn::Module& module);
 /// The buffers of a module.
 std::vector<NamedTensor> buffers_of(const torch::nn::Module& module);
 
-/// The tensors in their order, each once: of tied ones the first name stays. Undefined tensors are left out.
+/// The tensors in order, without duplicates: a tied tensor keeps its first name. Undefined tensors are left out.
 std::vector<NamedTensor> distinct(const std::vector<NamedTensor>& tensors);
 
 }  // namespace accelerate::parallel

@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kSeedLimit = 1'000'000'000;
 
-/// NumPy's RandomState.randint(limit): numbers of as many bits as the limit has, until one is below it.
+/// NumPy's RandomState.randint(limit): rejection sampling with a bit mask.
 uint32_t random_below(std::mt19937& rng, uint32_t limit) {
   uint32_t mask = limit - 1;
   for (int shift : {1, 2, 4, 8, 16}) mask |= mask >> shift;
@@ -28,7 +28,7 @@ uint32_t random_below(std::mt19937& rng, uint32_t limit) {
   }
 }
 
-/// The shape of the narrow matrix that belongs to a dim of `matrix`: its rows (-2) or its columns (-1).
+/// The shape of the factor for a dim of `matrix`: rows (-2) or columns (-1).
 std::vector<int64_t> narrow_shape(const at::Tensor& matrix, int64_t dim, const PowerSGDOptions& options) {
   auto shape = matrix.sizes().vec();
   shape[shape.size() - 2] = matrix.size(dim);
@@ -46,7 +46,7 @@ at::Tensor as_matrix(const at::Tensor& gradient) {
   return gradient.dim() == 0 ? gradient.view({1, 1}) : gradient.view({gradient.size(0), -1});
 }
 
-/// Matrices of one shape side by side, in the order in which shapes occur.
+/// Groups matrices by shape, in order of first occurrence.
 std::vector<std::vector<at::Tensor>> grouped_by_shape(const std::vector<at::Tensor>& matrices) {
   std::vector<std::vector<at::Tensor>> groups;
   for (const auto& matrix : matrices) {
@@ -105,7 +105,7 @@ void PowerSGDState::report(const GradBucket& bucket) {
   next_report_ = iter_ + options_.compression_stats_logging_frequency;
 }
 
-/// Adds what the step before lost. Returns what is to be sent, which later tells what this step lost.
+/// Adds the error of the previous step. Returns a copy of the result, from which the error of this step is computed.
 at::Tensor PowerSGDState::add_error(const at::Tensor& gradients, Memory& memory) const {
   if (!options_.use_error_feedback) return {};
   if (memory.error.defined()) gradients.add_(memory.error);
@@ -113,7 +113,7 @@ at::Tensor PowerSGDState::add_error(const at::Tensor& gradients, Memory& memory)
 }
 
 void PowerSGDState::randomize(const std::vector<LowRank>& factors) {
-  // A generator of its own: what others draw stays the same. All ranks draw the same numbers.
+  // A separate generator leaves the default one unchanged. All ranks draw the same numbers.
   auto generator = at::detail::createCPUGenerator(random_below(rng_, kSeedLimit));
   for (const auto& [matrix, p, q] : factors) q.copy_(at::randn(q.sizes(), generator, q.options().device(at::kCPU)));
 }

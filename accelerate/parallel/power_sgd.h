@@ -1,8 +1,8 @@
 #pragma once
 
-// PowerSGD: the gradient of a matrix travels as the product of two narrow ones. Vogels, Karimireddy, Jaggi, "PowerSGD:
-// Practical Low-Rank Gradient Compression for Distributed Optimization" (2019), with the numbers of torch's
-// powerSGD_hook.
+// PowerSGD: sends the low-rank factors of gradient matrices instead of the matrices. Vogels, Karimireddy, Jaggi,
+// "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization" (2019). Computes the same numbers as
+// torch's powerSGD_hook.
 
 #include <cstdint>
 #include <map>
@@ -20,30 +20,30 @@ struct LowRank;
 
 /// Python's comm_state_option.
 struct PowerSGDOptions {
-  int64_t matrix_approximation_rank = 1;  // columns of the narrow matrices: more are more exact, and more traffic
-  int64_t start_powerSGD_iter = 1000;     // steps in which gradients travel uncompressed first
-  double min_compression_rate = 2;        // a gradient that would shrink by less travels uncompressed
-  bool use_error_feedback = true;         // add what compression lost to the next gradient; costs memory of their size
-  bool warm_start = true;                 // start with the narrow matrices of the step before
-  double orthogonalization_epsilon = 0;   // added to norms of columns; 1e-8 if gradients may be all zeros
-  uint32_t random_seed = 0;               // of the first narrow matrices
-  int64_t compression_stats_logging_frequency = 10'000;  // steps between messages of level info
-  bool batch_tensors_with_same_shape = false;            // compress matrices of one shape in one call
+  int64_t matrix_approximation_rank = 1;  // columns of the factors: more are more exact and more traffic
+  int64_t start_powerSGD_iter = 1000;     // number of first steps without compression
+  double min_compression_rate = 2;        // gradients with a lower compression rate are sent uncompressed
+  bool use_error_feedback = true;         // add the compression error to the next gradient; needs memory of their size
+  bool warm_start = true;                 // start from the factors of the previous step
+  double orthogonalization_epsilon = 0;   // added to the norms of columns; 1e-8 if gradients may be all zeros
+  uint32_t random_seed = 0;               // of the initial factors
+  int64_t compression_stats_logging_frequency = 10'000;  // steps between log messages of level info
+  bool batch_tensors_with_same_shape = false;            // compress matrices of the same shape in one call
 };
 
-/// How much less travelled.
+/// The compression rate and the numbers of elements behind it.
 struct CompressionStats {
   double compress_rate = 0;
   int64_t numel_before_compression = 0;
   int64_t numel_after_compression = 0;
 };
 
-/// What PowerSGD keeps of one model from step to step. It is not part of checkpoints: after a restart it starts with
-/// start_powerSGD_iter steps without compression again, as in Python.
+/// The state of PowerSGD for one model. It is not part of checkpoints: after a restart the first start_powerSGD_iter
+/// steps are uncompressed again, as in Python.
 class PowerSGDState {
  public:
-  /// Throws Error when compression would start before buckets have their last form: with error feedback or warm start,
-  /// start_powerSGD_iter is at least 2.
+  /// Throws Error if compression would start before buckets are rebuilt: with error feedback or warm start,
+  /// start_powerSGD_iter must be at least 2.
   explicit PowerSGDState(const PowerSGDOptions& options = {});
 
   const PowerSGDOptions& options() const { return options_; }
@@ -51,17 +51,17 @@ class PowerSGDState {
   /// The number of steps so far.
   int64_t iter() const { return iter_; }
 
-  /// Of all steps with compression, including the gradients that travelled uncompressed in them.
+  /// Of all steps with compression, including gradients that were sent uncompressed in them.
   CompressionStats compression_stats() const;
 
  private:
   friend CommHookFunction powerSGD_hook(std::shared_ptr<PowerSGDState> state);
   friend CommHookFunction batched_powerSGD_hook(std::shared_ptr<PowerSGDState> state);
 
-  /// Of one bucket.
+  /// The state of one bucket.
   struct Memory {
-    at::Tensor error;  // what compression lost in the last step, on this rank
-    at::Tensor p, q;   // all narrow matrices, one after the other
+    at::Tensor error;  // of the last step, on this rank
+    at::Tensor p, q;   // all factors, flat
   };
 
   at::Tensor reduce(GradBucket& bucket, const comm::Group& group, bool as_one_matrix);

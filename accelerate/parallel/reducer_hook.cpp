@@ -14,7 +14,7 @@ namespace accelerate::parallel {
 
 namespace {
 
-/// Sends gradients in a type of half the bytes. Backward goes on meanwhile.
+/// Sends gradients in half precision. Asynchronous: backward continues.
 class HalfHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
  public:
   HalfHook(at::ScalarType type, c10::intrusive_ptr<c10d::ProcessGroup> process_group)
@@ -46,7 +46,7 @@ void check_reduced(const at::Tensor& gradients, const at::Tensor& reduced) {
        "bucket.buffer(), ", described(gradients), ", in any floating type");
 }
 
-/// Calls a function, which returns when the bucket is reduced.
+/// Calls a function synchronously: it returns when the bucket is reduced.
 class FunctionHook : public c10d::CppCommHookInterface<CommHookFunction> {
  public:
   FunctionHook(CommHookFunction function, comm::Group group)
@@ -58,7 +58,7 @@ class FunctionHook : public c10d::CppCommHookInterface<CommHookFunction> {
     GradBucket view(bucket);
     auto reduced = state_(view, group_);
     check_reduced(gradients, reduced);
-    // The Reducer takes gradients out of the storage, from its start.
+    // The Reducer reads gradients from the start of the storage.
     if (!reduced.is_sparse() && (reduced.storage_offset() != 0 || !reduced.is_contiguous())) {
       reduced = reduced.clone(at::MemoryFormat::Contiguous);
     }

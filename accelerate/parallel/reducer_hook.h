@@ -12,11 +12,11 @@
 
 namespace accelerate::parallel {
 
-/// The hook that the kwargs name; nullptr for CommHook::No.
+/// The hook named in the kwargs; nullptr for CommHook::No.
 std::unique_ptr<c10d::CommHookInterface> reducer_hook(const DistributedDataParallelKwargs& kwargs,
                                                       const comm::Group& group);
 
-/// Calls `function`, and checks that what it returns fits the bucket.
+/// Wraps `function` and checks that its result fits the bucket.
 std::unique_ptr<c10d::CommHookInterface> reducer_hook(CommHookFunction function, const comm::Group& group);
 
 }  // namespace accelerate::parallel

@@ -57,7 +57,7 @@ std::vector<NamedTensor> without_frozen(const std::vector<NamedTensor>& paramete
   return trainable;
 }
 
-/// Where a module was prepared several times, the newest Replicas alone average a backward that was not armed.
+/// If a module was prepared several times, only its newest Replicas average an unarmed backward.
 class NewestReplicas {
  public:
   NewestReplicas() = default;
@@ -82,7 +82,7 @@ class NewestReplicas {
  private:
   using Holders = std::unordered_map<const at::TensorImpl*, const NewestReplicas*>;
   static Holders& holders() {
-    static auto& all = *new Holders();  // for models that are destroyed when the program ends
+    static auto& all = *new Holders();  // never destroyed: static models may outlive it
     return all;
   }
   static inline std::mutex mutex;
@@ -111,7 +111,7 @@ class Replicas::Impl {
       gradient_bytes_ += static_cast<int64_t>(parameter.nbytes());
       if (!sparse) dense_.insert(parameter.unsafeGetTensorImpl());
     }
-    // Before the Reducer, so that a gradient it cannot take is refused first.
+    // Registered before the Reducer's hooks, so that a gradient it cannot handle is rejected first.
     gradient_hooks_.emplace(
         trainable,
         GradientHooks::Listener{.on_unheard = [this](const auto& parameter) { on_unarmed_gradient(parameter); },
@@ -119,13 +119,13 @@ class Replicas::Impl {
                                 .on_any = [this](const NamedTensor& parameter) { on_gradient(parameter); }});
     reducer_ = std::make_shared<GradientReducer>(trainable, group_.connection()->process_group(), kwargs_);
     if (auto hook = reducer_hook(kwargs_, group_)) reducer_->use_hook(std::move(hook));
-    // The Reducer tells its logger when the used parameters change, whether or not it has one.
+    // The Reducer needs a logger: it reports to it when the set of used parameters changes.
     logger_ = std::make_shared<c10d::Logger>(reducer_);
     reducer_->set_logger(logger_);
   }
 
   void before_forward(bool training) {
-    if (unarmed_) end_unarmed();  // the backward before ended in an exception
+    if (unarmed_) end_unarmed();  // the previous backward threw
     if (!reducer_ || !kwargs_.broadcast_buffers || buffers_.empty()) return;
     if (buffers_stale_) {
       if (join_) join_->announce(Join::Event::Buffers, join_index_);
@@ -136,14 +136,14 @@ class Replicas::Impl {
 
   void arm(const at::Tensor& loss) {
     if (!reducer_) return;
-    // Armed still: the backward before this one ended in an exception.
+    // Still armed: the previous backward threw.
     if (gradient_hooks_->listening()) reducer_->abandon();
     unarmed_ = false;
     gradient_hooks_->start();
     if (join_) return;
 
     if (kwargs_.static_graph && !graph_declared_static_) {
-      // Not earlier: the Reducer would take backwards that are not armed for a part of the graph.
+      // Not earlier: the Reducer would count unarmed backwards as part of the graph.
       reducer_->set_static_graph();
       graph_declared_static_ = true;
     }
@@ -186,7 +186,7 @@ class Replicas::Impl {
       reducer_->abandon();
       fail_unused();
     }
-    gradient_hooks_->clear_local_gradients();  // it was averaged with the rest
+    gradient_hooks_->clear_local_gradients();  // averaged with the rest
     if (squares_) squares_->settle();
   }
 
@@ -195,7 +195,7 @@ class Replicas::Impl {
   void enter(Join* join, int index) {
     join_ = join;
     join_index_ = index;
-    squares_.reset();  // ranks without batches do not follow reductions
+    squares_.reset();  // ranks without batches do not observe reductions
   }
 
   void shadow_gradients() {
@@ -273,7 +273,7 @@ class Replicas::Impl {
           "true, ",
           "ACCELERATE_COMM=shm and no DDP_DISABLE_COMM_MEM, or keep all gradients (zero_stage = 1)");
     }
-    // Others would be made while the memory of these is still in use.
+    // Rebuilding would allocate new buckets while the old memory is still in use.
     reducer_->keep_buckets();
     shares_.emplace(group_, std::move(buckets), kept);
   }
@@ -289,7 +289,7 @@ class Replicas::Impl {
     if (shares_) shares_->receive(parameter, /*into_bucket=*/gradient_hooks_->listening());
   }
 
-  /// In place of the Reducer, which has to know of a backward before it begins.
+  /// Replaces the Reducer, which has to be prepared before a backward begins.
   void on_unarmed_gradient(const NamedTensor& parameter) {
     if (!averages_unarmed_ || !newest_.is_newest(parameter.tensor)) return;
     unarmed_ = true;
@@ -307,7 +307,8 @@ class Replicas::Impl {
 
   void on_first_gradient() {
     if (!kwargs_.static_graph || join_ || unarmed_ || reduced_once_) return;
-    // In its first step the Reducer only counts what a static graph brings, and reduces when backward is through.
+    // In the first step the Reducer only counts the gradients of a static graph. They are reduced at the end of
+    // backward.
     reduced_once_ = true;
     torch::autograd::Engine::get_default_engine().queue_callback([this] { reducer_->delay_all_reduce(); });
   }
@@ -327,8 +328,8 @@ class Replicas::Impl {
          " parameters: ", names.str(), ". ", remedy);
   }
 
-  /// Overwrites tensors with those of `rank`, as if they had been so all along: a version counter that moved would make
-  /// backward reject a graph built before, in which a buffer was saved.
+  /// Overwrites tensors with those of `rank` without bumping their version counters: otherwise backward would reject a
+  /// graph that has saved a buffer.
   void copy_from(int rank, std::initializer_list<const std::vector<NamedTensor>*> lists) {
     std::vector<at::Tensor> tensors;
     int64_t bytes = 0;
@@ -357,16 +358,16 @@ class Replicas::Impl {
   std::shared_ptr<GradientReducer> reducer_;
   std::shared_ptr<c10d::Logger> logger_;
   NewestReplicas newest_;
-  std::optional<GradientShares> shares_;    // where a rank keeps no more than those
-  int num_keeping_shares_ = 0;              // who asked for that
-  bool whole_for_good_ = false;             // somebody needs all of them
-  std::optional<GradientSquares> squares_;  // once someone has asked for their sum
+  std::optional<GradientShares> shares_;    // set once ranks keep only shards
+  int num_keeping_shares_ = 0;              // open calls of keep_shares()
+  bool whole_for_good_ = false;             // keep_whole_gradients() was called
+  std::optional<GradientSquares> squares_;  // set by the first sum_of_squares()
 
   bool buffers_stale_ = false;
   bool graph_declared_static_ = false;
   bool reduced_once_ = false;
   bool averages_unarmed_ = false;
-  bool unarmed_ = false;  // a backward that was not armed is under way, and is going to be averaged
+  bool unarmed_ = false;  // an unarmed backward that is averaged is running
 
   Join* join_ = nullptr;
   size_t join_index_ = 0;
