@@ -40,7 +40,7 @@ at::Tensor coefficient_of(const at::Tensor& total_norm, double max_norm) {
   return (total_norm + 1e-6).reciprocal_().mul_(max_norm).clamp_max_(1);
 }
 
-/// Asked on the CPU only: it costs more than multiplying by 1 on another device.
+/// Checked on the CPU only: reading the value from another device costs more than a multiplication by 1.
 bool changes_nothing(const at::Tensor& coefficient) { return coefficient.is_cpu() && coefficient.item<double>() == 1; }
 
 void scale_(const Groups& groups, const at::Tensor& coefficient) {
@@ -48,12 +48,12 @@ void scale_(const Groups& groups, const at::Tensor& coefficient) {
   for (const auto& gradients : groups) at::_foreach_mul_(gradients, coefficient.to(gradients.front().device()));
 }
 
-/// Gradients by who has to look at them.
+/// Gradients, divided by the ranks that process them.
 struct Divided {
-  const comm::Group* group = nullptr;  // that has the shares; null where there are none
-  std::vector<at::Tensor> shares;      // of this rank
-  std::vector<at::Tensor> others;      // of which each rank takes care alone
-  at::TensorOptions options;           // of a gradient that is shared
+  const comm::Group* group = nullptr;  // the ranks that shard them; null if none are sharded
+  std::vector<at::Tensor> shares;      // this rank's shards
+  std::vector<at::Tensor> others;      // processed by each rank by itself
+  at::TensorOptions options;           // of a sharded gradient
 };
 
 Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<const OptimizerSharding*>& shardings) {
@@ -75,7 +75,7 @@ Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<cons
   return divided;
 }
 
-/// What this rank steps.
+/// The gradients that this rank steps.
 std::vector<at::Tensor> to_change(const Divided& divided) {
   auto gradients = divided.others;
   gradients.insert(gradients.end(), divided.shares.begin(), divided.shares.end());
@@ -97,7 +97,7 @@ at::ScalarType type_of_norm(const std::vector<at::Tensor>& gradients) {
   return any_double ? at::kDouble : at::kFloat;
 }
 
-/// Whether the gradients are all of models whose gradients are averaged.
+/// Whether `replicas` average all gradients of `parameters`.
 bool all_averaged(const std::vector<at::Tensor>& parameters, const std::vector<parallel::Replicas*>& replicas) {
   return std::all_of(parameters.begin(), parameters.end(), [&](const at::Tensor& parameter) {
     return !parameter.grad().defined() ||
@@ -105,7 +105,7 @@ bool all_averaged(const std::vector<at::Tensor>& parameters, const std::vector<p
   });
 }
 
-/// The norm of gradients, if it came out of their reductions on all ranks; else undefined. Collective.
+/// The norm from the sums of squares of the all-reduces, if all ranks have them; else undefined. Collective.
 at::Tensor norm_of_reductions(const std::vector<at::Tensor>& parameters, double norm_type,
                               std::vector<parallel::Replicas*> replicas) {
   if (norm_type != 2) return {};
@@ -121,12 +121,12 @@ at::Tensor norm_of_reductions(const std::vector<at::Tensor>& parameters, double 
   size_t num_gradients = 0;
   bool known = true;
   for (auto* each : replicas) {
-    const auto squares = each->sum_of_squares();  // of every one of them, so that all collect from now on
+    const auto squares = each->sum_of_squares();  // of all replicas, so that all start to collect
     known &= squares.has_value();
     sum += squares ? squares->sum : 0;
     num_gradients += squares ? squares->num_gradients : 0;
   }
-  // As many as the replicas have, and no others.
+  // The gradients are exactly those of the replicas.
   known &= num_gradients == gradients.size() && all_averaged(parameters, replicas);
   if (!comm::true_on_all_ranks(known, replicas.front()->group())) return {};
   return at::scalar_tensor(std::sqrt(sum), type_of_norm(gradients));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Limits on gradients, with the results of Python's torch.nn.utils to the bit where not said otherwise.
+// Gradient clipping, bit-identical to Python's torch.nn.utils unless stated otherwise.
 
 #include <vector>
 
@@ -14,26 +14,26 @@ class Replicas;
 
 namespace accelerate::train {
 
-/// Scales the gradients of `parameters` in place so that their norm, taken over all of them together, is at most
-/// `max_norm`. Returns the norm before scaling, without waiting for the device. `norm_type` may be infinity. Gradients
-/// under a GradScaler have to be unscaled first.
+/// Scales the gradients of `parameters` in place so that their total norm is at most `max_norm`. Returns the norm
+/// before scaling, without synchronizing with the device. `norm_type` may be infinity. Gradients under a GradScaler
+/// must be unscaled first.
 at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type = 2);
 
-/// What ranks share with each other. The same on all of them.
+/// How ranks divide the work of clipping. The same on all ranks.
 struct ClippingRanks {
-  std::vector<parallel::Replicas*> replicas = {};        // whose gradients are averaged over ranks
-  std::vector<const OptimizerSharding*> shardings = {};  // that divide the step of some parameters
+  std::vector<parallel::Replicas*> replicas = {};        // average gradients over ranks
+  std::vector<const OptimizerSharding*> shardings = {};  // divide the step of parameters among ranks
 };
 
-/// The same with the work divided among ranks; the norm differs by rounding. Where the squares of all gradients came
-/// out of their reduction, nobody has to look at a gradient for the norm. Where not, each rank takes the norm of its
-/// shares of those that `shardings` divide, and ranks tell each other these numbers. Each scales its shares only; those
-/// of others, which it does not step, stay as they are. Collective.
+/// The same with the work divided among ranks; the norm differs by rounding. If the all-reduces of all gradients
+/// computed their sums of squares, no gradient is read for the norm. Otherwise each rank computes the norm of its
+/// shards, and ranks all-gather these norms. Each rank scales its own shards only; it does not step the others.
+/// Collective.
 at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type,
                                     const ClippingRanks& ranks);
 
-/// Clamps the gradients of `parameters` in place to [-clip_value, clip_value]; of those that `shardings` divide, this
-/// rank's share.
+/// Clamps the gradients of `parameters` in place to [-clip_value, clip_value]. Of gradients that `shardings` divide,
+/// clamps this rank's shard.
 void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value,
                       const std::vector<const OptimizerSharding*>& shardings = {});
 

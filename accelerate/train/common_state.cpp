@@ -12,7 +12,7 @@ namespace accelerate::train {
 
 namespace {
 
-/// This rank's share of each tensor.
+/// This rank's shard of each tensor.
 std::vector<comm::Part> own_parts(const comm::Group& group, const std::vector<at::Tensor>& tensors) {
   std::vector<comm::Part> parts;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -37,7 +37,7 @@ CommonState::~CommonState() {
   try {
     make_private();
   } catch (const Error&) {
-    // They stay common. Who only reads them does not notice.
+    // The tensors stay shared. Readers do not notice.
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// State of an optimizer of which a machine has one copy: all its ranks see the whole, and each writes its share.
+// Optimizer state in shared memory: one copy per machine, visible to all its ranks. Each rank writes its shard.
 
 #include <vector>
 
@@ -11,13 +11,14 @@
 
 namespace accelerate::train {
 
-/// A tensor of the state of `parameter`, which may be undefined.
+/// A tensor of the state of `parameter`. It may be undefined.
 struct StateTensor {
   at::Tensor parameter;
   at::Tensor* tensor = nullptr;
 };
 
-/// Memory for the state of one optimizer, seen from one rank. The tensors may outlive it; they are the rank's own then.
+/// Shared memory for the state of one optimizer, seen from one rank. Tensors may outlive it; they are then private to
+/// the rank.
 class CommonState {
  public:
   CommonState() = default;
@@ -25,15 +26,15 @@ class CommonState {
   CommonState& operator=(const CommonState&) = delete;
   ~CommonState();
 
-  /// Whether `state` lies here, laid out as `parameter`.
+  /// Whether `state` is in this memory, with the layout of `parameter`.
   bool holds(const at::Tensor& parameter, const at::Tensor& state) const;
 
-  /// Puts tensors here that are not: zeros for what is undefined, else its values, of which each rank of `group` brings
-  /// its share. Collective if there are any. Throws Error on all ranks, and changes nothing, when there is no memory.
+  /// Moves tensors into this memory unless they are there already. Undefined ones become zeros; of the values of others
+  /// each rank of `group` writes its shard. Collective if there is any to move. Throws Error on all ranks, and changes
+  /// nothing, if memory is exhausted.
   void take_in(const comm::Group& group, const std::vector<StateTensor>& tensors);
 
-  /// Leaves the tensors to this rank alone, with the values they have. Nothing is copied before it is written to. All
-  /// ranks do so.
+  /// Makes the tensors private to this rank, copy-on-write, with their current values. All ranks must call it.
   void make_private();
 
  private:

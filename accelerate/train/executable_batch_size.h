@@ -1,6 +1,6 @@
 #pragma once
 
-// Training with the largest batch that fits into memory, found by trying.
+// Finds the largest batch size that fits into memory, by trying.
 
 #include <cstdint>
 #include <exception>
@@ -11,25 +11,25 @@
 
 namespace accelerate::train {
 
-/// Whether `error` says that a device or the host ran out of memory, or that cuDNN refused a size.
+/// Whether `error` is an out-of-memory error of a device or the host, or cuDNN's error for unsupported sizes.
 bool should_reduce_batch_size(const std::exception& error);
 
-/// Gives memory that torch's allocators keep for later back to the device.
+/// Releases the unused memory that torch's allocators cache.
 void clear_device_cache();
 
 struct BatchSizeOptions {
   int64_t starting_batch_size = 128;
-  std::function<int64_t()> reduce_batch_size_fn = nullptr;  // gives the next size to try; empty: 0.9 of the one before
+  std::function<int64_t()> reduce_batch_size_fn = nullptr;  // returns the next size; empty: 0.9 times the last
 };
 
-/// The size to try after `batch_size`. Throws Error when a function of the user's does not give a smaller one.
+/// The size to try after `batch_size`. Throws Error if reduce_batch_size_fn does not return a smaller one.
 int64_t next_batch_size(int64_t batch_size, const BatchSizeOptions& options);
 
-/// Returns `function(batch_size, arguments...)`, tried with `starting_batch_size` and then, each time memory runs out,
-/// with 0.9 of the size before, or with what `reduce_batch_size_fn` gives. Create what depends on the size inside the
-/// function, and call accelerator.free_memory() at its top, since a try that failed left something behind, and at its
-/// end, where what it prepared ends. Throws Error when the size reaches zero or does not fall; other exceptions pass
-/// through.
+/// Returns `function(batch_size, arguments...)`. Tries `starting_batch_size` first. Whenever memory runs out, retries
+/// with 0.9 times the size, or with the result of `reduce_batch_size_fn`. Create everything that depends on the size
+/// inside the function. Call accelerator.free_memory() at its top, because a failed try leaves objects behind, and at
+/// its end, when prepared objects go out of scope. Throws Error if the size reaches zero or does not decrease; other
+/// exceptions propagate.
 template <class Function, class... Arguments>
 decltype(auto) find_executable_batch_size(Function&& function, const BatchSizeOptions& options,
                                           Arguments&&... arguments) {
@@ -40,14 +40,14 @@ decltype(auto) find_executable_batch_size(Function&& function, const BatchSizeOp
     } catch (const std::exception& error) {
       if (!should_reduce_batch_size(error)) throw;
     }
-    // Outside the handler: the exception may hold memory too.
+    // Outside the handler, because the exception may hold memory too.
     clear_device_cache();
     batch_size = next_batch_size(batch_size, options);
   }
   fail("find_executable_batch_size: no batch size from ", options.starting_batch_size, " down fits into memory");
 }
 
-/// The same from `starting_batch_size` down, in steps of 0.9.
+/// The same from `starting_batch_size` down, by factors of 0.9.
 template <class Function, class... Arguments>
 decltype(auto) find_executable_batch_size(Function&& function, int64_t starting_batch_size = 128,
                                           Arguments&&... arguments) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// libtorch's fused kernels, each of which steps many tensors in one call. Private to this room.
+// libtorch's fused optimizer kernels. Each steps many tensors in one call. Private to this room.
 
 #include <array>
 #include <functional>
@@ -13,8 +13,7 @@
 
 namespace accelerate::train {
 
-/// Whether two tensors pair the same elements when their memory is walked, which is what the kernels do, without an
-/// error where it is not so.
+/// Whether memory order pairs the same elements of two tensors. The kernels iterate in memory order and do not check.
 inline bool same_layout(const at::Tensor& left, const at::Tensor& right) {
   return left.scalar_type() == right.scalar_type() && left.device() == right.device() &&
          left.numel() == right.numel() &&
@@ -27,31 +26,31 @@ inline bool has_kernel(const at::Tensor& values, const at::Tensor& gradient) {
          values.is_non_overlapping_and_dense() && same_layout(values, gradient);
 }
 
-/// What a step changes and by what: a parameter and its gradient, or the same part of both.
+/// The input of a step: a parameter and its gradient, or the same slice of both.
 struct Target {
   at::Tensor values;
   at::Tensor gradient;
-  // That part of a tensor of the parameter's state.
+  // The same slice of a tensor of the parameter's state.
   std::function<at::Tensor(const at::Tensor& state)> part_of = [](const at::Tensor& state) { return state; };
 };
 
-/// What all tensors of one call have in common.
+/// The properties that all tensors of one call share.
 struct LaneKey {
   at::Device device;
   at::ScalarType type;
-  bool first_step;  // the kernel of SGD writes new momentum buffers instead of reading them
+  bool first_step;  // the SGD kernel initializes momentum buffers instead of reading them
 
   bool operator==(const LaneKey&) const = default;
 };
 
-/// The tensors of a call that belong to one parameter, or to a part of it; some may be undefined.
+/// The tensors of one parameter, or of a slice of it, for a call. Some may be undefined.
 template <size_t N>
 struct Operands {
   LaneKey key;
   std::array<at::Tensor, N> tensors;
   int64_t step = 0;
 
-  /// Those of some of its elements, where all tensors have one dimension.
+  /// The operands of a slice. All tensors must have one dimension.
   Operands narrow(int64_t begin, int64_t length) const {
     if (begin == 0 && length == tensors[0].numel()) return *this;
     Operands part = *this;
@@ -62,15 +61,15 @@ struct Operands {
   }
 };
 
-/// The arguments of one call. The lists are filled anew at every step, because gradients come and go and state may be
-/// loaded, but keep their memory.
+/// The arguments of one call. The lists are refilled in every step, because gradients come and go and state may be
+/// loaded, but they keep their capacity.
 template <size_t N>
 struct Lane {
   explicit Lane(const LaneKey& key)
       : key(key), shared_step(at::zeros({}, at::TensorOptions(key.device).dtype(at::kFloat))) {}
 
   void add(const Operands<N>& operands) {
-    // The kernel reads step counts from tensors. Parameters nearly always agree, so they share one.
+    // The kernel reads step counts from tensors. Parameters nearly always have the same count, so they share a tensor.
     if (steps.empty()) {
       shared_step.fill_(operands.step);
       shared_step_value = operands.step;
@@ -93,7 +92,7 @@ struct Lane {
   int64_t shared_step_value = 0;
 };
 
-/// Collects operands, one lane for each kind, for a call of `kernel` on each lane.
+/// Groups operands into lanes by key, for one call of `kernel` per lane.
 template <size_t N>
 class Lanes {
  public:
@@ -104,7 +103,7 @@ class Lanes {
     lanes_.emplace_back(operands.key).add(operands);
   }
 
-  /// Calls `kernel` with the lanes that are not empty, and empties them.
+  /// Calls `kernel` with each lane that is not empty, then clears the lanes.
   template <class Kernel>
   void run(Kernel kernel) {
     for (auto& lane : lanes_) {
@@ -121,7 +120,7 @@ class Lanes {
   std::vector<Lane<N>> lanes_;
 };
 
-/// Adam, or AdamW. Tensors: values, gradient, the two averages, and with amsgrad the largest of the second.
+/// Adam, or AdamW. Tensors: values, gradient, first and second moment, and with amsgrad the maximum of the second.
 template <class AdamRule>
 struct AdamKernel {
   using Rule = AdamRule;
@@ -135,8 +134,8 @@ struct AdamKernel {
     return tensors;
   }
 
-  /// The operands for the next step of `target`, which is `parameter` or a part of it; nothing where the kernel cannot
-  /// take them. State that `parameter` does not have yet is made like the target.
+  /// The operands for the next step of `target`, which is `parameter` or a slice of it; nothing if the kernel cannot
+  /// handle them. Missing state is created with the layout of the target.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
                                                        const Target& target, const Options& options) {
     const auto& [values, gradient, part_of] = target;
@@ -170,7 +169,7 @@ struct SgdKernel {
   using Options = Rule::Options;
   static constexpr size_t kNumTensors = 3;
 
-  /// As AdamKernel's.
+  /// See AdamKernel.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
                                                        const Target& target, const Options& options) {
     const auto& [values, gradient, part_of] = target;
@@ -181,7 +180,7 @@ struct SgdKernel {
     const bool first_step = has_momentum && !state;
     if (first_step) {
       state = &add_state(optimizer, parameter, std::make_unique<Rule::State>());
-      state->momentum_buffer(at::zeros_like(gradient));  // the kernel fills it, unless something else fails before
+      state->momentum_buffer(at::zeros_like(gradient));  // the kernel fills it, unless an earlier error prevents that
     }
     return Operands<kNumTensors>{
         .key = {values.device(), values.scalar_type(), first_step},

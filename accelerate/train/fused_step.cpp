@@ -17,7 +17,7 @@
 namespace accelerate::train {
 namespace {
 
-// Of a rank's shares, stepped and sent at a time: few enough to be in the cache still when they are sent.
+// Bytes of a rank's shards that are stepped and sent in one round. Small enough to be still in the cache when sent.
 constexpr int64_t kRoundBytes = 1024 * 1024;
 
 at::Tensor laid_out_as(const at::Tensor& parameter, const at::Tensor& gradient) {
@@ -42,7 +42,7 @@ class FusedStep : public StepStrategy {
     std::vector<Sharded> sharded;
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const Options&>(group.options());
-      // Also after an error, and because a gradient still held here could not be freed by zero_grad.
+      // Clears also after an error. A gradient that is still referenced here could not be freed by zero_grad.
       ScopeExit clear_lists([this] { lanes_.clear(); });
       for (const auto& parameter : group.params()) {
         if (!parameter.grad().defined()) continue;
@@ -66,13 +66,13 @@ class FusedStep : public StepStrategy {
 
  private:
   struct Sharded {
-    at::Tensor flat;                         // the values of the whole parameter
-    Operands<Kernel::kNumTensors> operands;  // of this rank's share
-    const Options* options;                  // of its group
+    at::Tensor flat;                         // the whole parameter, flat
+    Operands<Kernel::kNumTensors> operands;  // of this rank's shard
+    const Options* options;                  // of its parameter group
   };
 
-  /// Makes all state of sharded parameters that this step needs what every rank sees, where it is kept so. It may have
-  /// been made by somebody else.
+  /// Moves the state that this step needs into shared memory, for sharded parameters whose state is kept whole. Other
+  /// code may have created or replaced it.
   void take_in_state(torch::optim::Optimizer& optimizer) {
     using State = typename Kernel::Rule::State;
     std::vector<StateTensor> tensors;
@@ -112,8 +112,8 @@ class FusedStep : public StepStrategy {
     lanes.run([&](Lane<Kernel::kNumTensors>& lane) { Kernel::run(lane, options); });
   }
 
-  /// Steps this rank's shares and exchanges them for those of the others. Those of all groups at once: ranks that meet
-  /// wait for each other.
+  /// Steps this rank's shards and all-gathers the results. Handles all parameter groups in one exchange, because ranks
+  /// wait for each other in each.
   void step_together(const std::vector<Sharded>& parameters) {
     const auto& group = sharding_->group();
     std::vector<at::Tensor> tensors;
@@ -125,7 +125,7 @@ class FusedStep : public StepStrategy {
     }
     const auto rounds = rounds_of(sizes, kRoundBytes);
     const auto make = [&](size_t round) {
-      at::NoGradGuard no_grad;  // maybe on another thread
+      at::NoGradGuard no_grad;  // may run on another thread
       run(parameters, rounds[round]);
       return shares_of(rounds[round], tensors);
     };
@@ -133,7 +133,7 @@ class FusedStep : public StepStrategy {
                           "the step of the optimizer, which ranks share unless zero_stage is 0");
   }
 
-  /// Steps what this rank has of `portions`.
+  /// Steps this rank's part of `portions`.
   void run(const std::vector<Sharded>& parameters, const std::vector<Portion>& portions) const {
     Lanes<Kernel::kNumTensors> lanes;
     for (size_t i = 0; i < portions.size(); ++i) {
@@ -146,7 +146,7 @@ class FusedStep : public StepStrategy {
     }
   }
 
-  /// The parts of `tensors` that each rank has of `portions`.
+  /// The slices of `tensors` that belong to each rank in `portions`.
   comm::Shares shares_of(const std::vector<Portion>& portions, const std::vector<at::Tensor>& tensors) const {
     const int size = sharding_->group().size();
     comm::Shares shares(size);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Steps that update all parameters of a group in one call of libtorch's fused kernels, or each rank its share of them.
+// Optimizer steps by libtorch's fused kernels: one call updates all parameters of a group, or this rank's shards of
+// them.
 
 #include <memory>
 
@@ -8,8 +9,8 @@
 
 namespace accelerate::train {
 
-/// Each is for the torch class of its name alone. A parameter that the kernel cannot take (sparse or complex, on a
-/// device without a fused kernel, or laid out otherwise than its gradient) follows optimizer_rules.h instead.
+/// Each supports exactly the torch class of its name. A parameter that the kernel cannot handle (sparse, complex, on a
+/// device without a fused kernel, or with another layout than its gradient) is stepped by optimizer_rules.h.
 std::unique_ptr<StepStrategy> make_fused_adam_step();
 std::unique_ptr<StepStrategy> make_fused_adamw_step();
 std::unique_ptr<StepStrategy> make_fused_sgd_step();

@@ -34,12 +34,12 @@ ItemWindow::Scale ItemWindow::count(int64_t num_items, const Step& step, int num
   }
   const bool is_first = !is_open();
   step_is_counted_ = !is_first || !step.ends_window;
-  // Gradients that are averaged before the end need the same divisor on all ranks.
+  // Gradients that are averaged in every step need the same divisor on all ranks.
   if (is_first) state_.divisor = step.gradients_are_averaged ? 1 : power_of_two_from(std::max<int64_t>(num_items, 1));
   state_.num_items += num_items;
   const auto divisor = static_cast<double>(state_.divisor);
   if (!step.ends_window) return {.loss = 1 / divisor};
-  // The average over ranks divides by their number; the items of the window are to do so.
+  // Averaging divides by the number of ranks, but the divisor has to be the number of items.
   const double weight = num_ranks / static_cast<double>(std::max<int64_t>(sum_over_ranks(state_.num_items), 1));
   state_ = {};
   return {.loss = weight, .gradients = is_first ? 1 : weight * divisor};

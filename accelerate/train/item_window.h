@@ -1,48 +1,49 @@
 #pragma once
 
-// Gradient accumulation weighted by items, such as tokens: turns losses that are sums over the items of a batch into
-// gradients of the mean over all items of a window, on all ranks.
+// Gradient accumulation weighted by items, such as tokens. Losses are sums over the items of a batch; gradients become
+// those of the mean over all items of a window, on all ranks.
 
 #include <cstdint>
 #include <functional>
 
 namespace accelerate::train {
 
-/// Counts the items of a window of accumulation. How many there are is known at its end. Until then gradients are those
-/// of the sums, divided by a power of two near the items of the first batch: the exact sums could overflow in fp16.
+/// Counts the items of an accumulation window. The total is known only at its end. Until then gradients are those of
+/// the sums, divided by a power of two near the first batch's item count, because the exact sums could overflow in
+/// fp16.
 class ItemWindow {
  public:
   /// Factors that turn gradients of sums into gradients of the mean.
   struct Scale {
-    double loss = 1;       // of the batch at hand
-    double gradients = 1;  // of the batches before it
+    double loss = 1;       // for the current batch
+    double gradients = 1;  // for the batches before it
   };
 
   struct Step {
     bool ends_window = true;
-    bool gradients_are_averaged = false;  // over ranks, before the end of the window too
+    bool gradients_are_averaged = false;  // over ranks, in every step of the window
   };
 
   /// The batches counted so far.
   struct State {
     int64_t num_items = 0;  // of this rank
-    int64_t divisor = 0;    // of their losses; 0 if there are none
+    int64_t divisor = 0;    // of their losses; 0 if none were counted
   };
 
   /// Returns the sum of a number over all ranks.
   using SumOverRanks = std::function<int64_t(int64_t)>;
 
-  /// Begins a step of accumulate(). One batch may be counted in it, unless it is a window of its own.
+  /// Begins a step of accumulate(). One batch may be counted in it, unless the step is a window of its own.
   void begin_step(bool begins_window);
 
-  /// Counts a batch and returns the factors for it. `sum_over_ranks` is called where the window ends. Throws Error for
-  /// a negative number, a second batch in the step, and a window with batches that were not counted.
+  /// Counts a batch and returns its factors. Calls `sum_over_ranks` if the window ends. Throws Error for a negative
+  /// number, for a second batch in the step, and for a window with uncounted batches.
   Scale count(int64_t num_items, const Step& step, int num_ranks, const SumOverRanks& sum_over_ranks);
 
-  /// Notes a batch whose items were not counted. Throws Error if others of its window were.
+  /// Records a batch without an item count. Throws Error if other batches of its window were counted.
   void pass_over(bool ends_window);
 
-  /// Whether batches were counted whose window has not ended.
+  /// Whether an unfinished window has counted batches.
   bool is_open() const { return state_.divisor != 0; }
 
   const State& state() const { return state_; }
@@ -52,8 +53,8 @@ class ItemWindow {
 
  private:
   State state_ = {};
-  bool has_others_ = false;       // batches of this window that were not counted
-  bool step_is_counted_ = false;  // a batch of this step was, in a window of several
+  bool has_others_ = false;       // the window has uncounted batches
+  bool step_is_counted_ = false;  // a batch of this step was counted, in a window of several
 };
 
 }  // namespace accelerate::train

@@ -1,6 +1,6 @@
 #pragma once
 
-// A learning rate given by a function of the step, which libtorch's schedulers lack.
+// LambdaLR: the learning rate as a function of the step. libtorch has none.
 
 #include <cstdint>
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace accelerate::train {
 
-/// Sets the learning rate of each group to its initial one times `factor(step)`, as Python's LambdaLR: factor(0) from
-/// construction on, factor(1) after the first step(). Borrows the optimizer.
+/// Sets the learning rate of each group to its initial rate times `factor(step)`, as Python's LambdaLR: factor(0) upon
+/// construction, factor(1) after the first step(). Borrows the optimizer.
 class LambdaLR final : public lr_scheduler::LRScheduler {
  public:
   using Factor = std::function<double(int64_t step)>;

@@ -51,7 +51,7 @@ InitialLrs initial_lrs_of(torch::optim::Optimizer& optimizer, std::vector<double
   std::erase_if(*known, [](const auto& entry) { return entry.second.expired(); });
   auto& place = (*known)[&optimizer];
   auto rates = place.lock();
-  // Groups may have been added since.
+  // Groups may have been added in the meantime.
   if (rates && rates->size() == current_lrs.size()) return rates;
   rates = std::make_shared<const std::vector<double>>(std::move(current_lrs));
   place = rates;
@@ -94,7 +94,7 @@ void LRScheduler::load_state_dict(const TorchValue& state) {
          base_lrs_->size());
   }
   for (const auto& field : fields()) {
-    // Into a copy first: a value of another kind throws before anything is changed.
+    // Reads into a copy first, so that a value of the wrong type throws before anything is changed.
     std::visit(
         [&](const auto* value) {
           auto copy = *value;

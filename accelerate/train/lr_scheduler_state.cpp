@@ -14,7 +14,7 @@ namespace {
 
 using tensors::TorchValue;
 
-// What is wanted is protected. A member of a derived class may name it, for objects of the base class too.
+// These members are protected. A derived class may form pointers to them and apply them to objects of the base class.
 struct Protected : torch::optim::LRScheduler {
   static constexpr auto step_count() { return &Protected::step_count_; }
   static constexpr auto current_lrs() { return &Protected::get_current_lrs; }
@@ -23,7 +23,7 @@ struct Protected : torch::optim::LRScheduler {
 }  // namespace
 
 TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& scheduler) {
-  // libtorch's first step is what Python's constructor does: its count is Python's, and one more than last_epoch.
+  // libtorch's first step corresponds to Python's constructor: its count equals Python's, and last_epoch is one less.
   const int64_t step_count = scheduler.*Protected::step_count();
   const auto last_lr = learning_rates(scheduler);
   return TorchValue::dict({{"last_epoch", step_count - 1},
@@ -48,14 +48,14 @@ std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler) {
 }
 
 bool sets_rates_of(const torch::optim::LRScheduler& scheduler, torch::optim::Optimizer& optimizer) {
-  // The scheduler's reference to its optimizer is private, and nothing points to a reference. What it reads of the
-  // optimizer is not: a rate that is no number, put there for a moment, is seen by the schedulers of this one alone.
+  // The scheduler's reference to its optimizer is private, and there are no pointers to reference members. So set the
+  // rate to NaN for a moment: only schedulers of this optimizer report it.
   auto& options = optimizer.param_groups().front().options();
   double rate = 0;
   try {
     rate = options.get_lr();
   } catch (const c10::Error&) {
-    return false;  // options of a user's own that know no rate
+    return false;  // custom options without a rate
   }
   ScopeExit restore([&] { options.set_lr(rate); });
   options.set_lr(std::numeric_limits<double>::quiet_NaN());

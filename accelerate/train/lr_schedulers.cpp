@@ -18,7 +18,7 @@ void check_factor(const char* name, double value) {
   if (!(value >= 0 && value <= 1)) fail("the scheduler's '", name, "' is ", value, "; it has to be between 0 and 1");
 }
 
-/// Each rate at the `angle` of the cosine that goes from it, at 0, to `eta_min`, at pi.
+/// Each rate at `angle` of a cosine that starts at the rate, at 0, and ends at `eta_min`, at pi.
 std::vector<double> along_cosine(std::vector<double> lrs, double eta_min, double angle) {
   for (auto& lr : lrs) lr = eta_min + (lr - eta_min) * (1 + std::cos(angle)) / 2;
   return lrs;
@@ -26,8 +26,8 @@ std::vector<double> along_cosine(std::vector<double> lrs, double eta_min, double
 
 }  // namespace
 
-// The rates come from those before, as in Python: where an optimizer has two schedulers, both count, and the roundings
-// are Python's.
+// Rates are computed from the previous ones, as in Python: two schedulers of one optimizer compose, and rounding is the
+// same.
 
 StepLR::StepLR(torch::optim::Optimizer& optimizer, const StepLROptions& options)
     : LRScheduler(optimizer), options_(options) {
@@ -122,7 +122,7 @@ std::vector<double> CosineAnnealingLR::get_lrs() {
   auto lrs = get_current_lrs();
   if (epoch() == 0) return lrs;
   const auto steps = static_cast<double>(options_.T_max), now = static_cast<double>(epoch());
-  if ((epoch() - 1 - options_.T_max) % (2 * options_.T_max) == 0) {  // up again, from where the quotient below is 0 / 0
+  if ((epoch() - 1 - options_.T_max) % (2 * options_.T_max) == 0) {  // rises again; the quotient below is 0 / 0 here
     for (size_t i = 0; i < lrs.size(); ++i)
       lrs[i] += (base_lrs()[i] - options_.eta_min) * (1 - std::cos(pi / steps)) / 2;
     return lrs;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The schedules of Python's torch.optim.lr_scheduler, step by step and to the bit. Of these libtorch has StepLR alone,
-// whose own counting starts one step later.
+// The schedules of Python's torch.optim.lr_scheduler, bit-identical. libtorch has only StepLR, whose count starts one
+// step later.
 //
 //   namespace lr_scheduler = accelerate::lr_scheduler;
 //   lr_scheduler::CosineAnnealingLR schedule(adamw, {.T_max = 1000});
@@ -20,7 +20,7 @@ namespace accelerate::lr_scheduler {
 using train::LambdaLR;
 
 struct StepLROptions {
-  int64_t step_size = 0;  // has to be given
+  int64_t step_size = 0;  // required
   double gamma = 0.1;
 };
 
@@ -38,11 +38,11 @@ class StepLR final : public LRScheduler {
 };
 
 struct MultiStepLROptions {
-  std::vector<int64_t> milestones = {};  // one that is named twice counts twice
+  std::vector<int64_t> milestones = {};  // a repeated milestone counts twice
   double gamma = 0.1;
 };
 
-/// Multiplies the rates by `gamma` at each of the milestones.
+/// Multiplies the rates by `gamma` at each milestone.
 class MultiStepLR final : public LRScheduler {
  public:
   MultiStepLR(torch::optim::Optimizer& optimizer, const MultiStepLROptions& options);
@@ -52,7 +52,7 @@ class MultiStepLR final : public LRScheduler {
   std::vector<double> lrs_at_start() override;
   std::vector<Field> fields() override { return {{"milestones", &milestones_}, {"gamma", &gamma_}}; }
 
-  std::map<int64_t, int64_t> milestones_;  // how often each is named
+  std::map<int64_t, int64_t> milestones_;  // and how often each occurs
   double gamma_;
 };
 
@@ -61,7 +61,7 @@ struct ConstantLROptions {
   int64_t total_iters = 5;
 };
 
-/// Multiplies the rates by `factor` until step `total_iters`. After a factor of 0 that step throws Error.
+/// Multiplies the rates by `factor` until step `total_iters`. With a factor of 0 that step throws Error.
 class ConstantLR final : public LRScheduler {
  public:
   ConstantLR(torch::optim::Optimizer& optimizer, const ConstantLROptions& options = {});
@@ -100,7 +100,7 @@ class LinearLR final : public LRScheduler {
 };
 
 struct ExponentialLROptions {
-  double gamma = std::numeric_limits<double>::quiet_NaN();  // has to be given
+  double gamma = std::numeric_limits<double>::quiet_NaN();  // required
 };
 
 /// Multiplies the rates by `gamma` in every step.
@@ -121,7 +121,7 @@ struct PolynomialLROptions {
   double power = 1.0;
 };
 
-/// Lets the rates fall to 0 in `total_iters` steps, along a polynomial.
+/// Decays the rates to 0 in `total_iters` steps, along a polynomial.
 class PolynomialLR final : public LRScheduler {
  public:
   PolynomialLR(torch::optim::Optimizer& optimizer, const PolynomialLROptions& options = {});
@@ -135,11 +135,11 @@ class PolynomialLR final : public LRScheduler {
 };
 
 struct CosineAnnealingLROptions {
-  int64_t T_max = 0;  // steps of half a period; has to be given
+  int64_t T_max = 0;  // half a period, in steps; required
   double eta_min = 0;
 };
 
-/// Lets the rates follow a cosine between their initial values and `eta_min`.
+/// The rates follow a cosine between their initial values and `eta_min`.
 class CosineAnnealingLR final : public LRScheduler {
  public:
   CosineAnnealingLR(torch::optim::Optimizer& optimizer, const CosineAnnealingLROptions& options);
@@ -153,12 +153,12 @@ class CosineAnnealingLR final : public LRScheduler {
 };
 
 struct CosineAnnealingWarmRestartsOptions {
-  int64_t T_0 = 0;  // steps until the first restart; has to be given
+  int64_t T_0 = 0;  // steps until the first restart; required
   int64_t T_mult = 1;
   double eta_min = 0;
 };
 
-/// Lets the rates fall along a cosine to `eta_min` and start again, each time `T_mult` times as slowly.
+/// Decays the rates along a cosine to `eta_min`, then restarts. Each period is `T_mult` times as long as the last.
 class CosineAnnealingWarmRestarts final : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(torch::optim::Optimizer& optimizer, const CosineAnnealingWarmRestartsOptions& options);
@@ -174,18 +174,18 @@ class CosineAnnealingWarmRestarts final : public LRScheduler {
   }
 
   CosineAnnealingWarmRestartsOptions options_;
-  int64_t T_i_;        // steps of this period
-  int64_t T_cur_ = 0;  // taken in it
+  int64_t T_i_;        // length of the current period
+  int64_t T_cur_ = 0;  // steps taken in it
 };
 
-/// Follows one scheduler after the other: the next from each milestone on. A warm-up and what comes after it:
+/// Chains schedulers: each milestone switches to the next one. For example a warm-up, then a decay:
 ///
 ///   SequentialLR(adamw, {std::make_shared<LinearLR>(adamw, LinearLROptions{.total_iters = 100}),
 ///                        std::make_shared<CosineAnnealingLR>(adamw, CosineAnnealingLROptions{.T_max = 900})}, {100});
 class SequentialLR final : public LRScheduler {
  public:
-  /// Throws Error when a scheduler belongs to another optimizer or is a SequentialLR itself, or when there is not one
-  /// milestone between each two.
+  /// Throws Error if a scheduler belongs to another optimizer or is a SequentialLR itself, or if the number of
+  /// milestones is not one less than the number of schedulers.
   SequentialLR(torch::optim::Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
                std::vector<int64_t> milestones);
 

@@ -18,9 +18,9 @@
 
 namespace accelerate::train {
 
-/// A module with the call that training needs around it: buffers kept in step, autocasting, outputs back in float32.
-/// `model(x)` and `model->forward(x)` are that call, for any signature of `forward`; `*model` is the module itself.
-/// Copies are the same model.
+/// A module with a forward for training: synchronizes buffers, autocasts, and converts outputs to float32. `model(x)`
+/// and `model->forward(x)` call it, for any signature of `forward`; `*model` is the module itself. Copies refer to the
+/// same model.
 template <class M>
 class Model {
  public:
@@ -53,14 +53,14 @@ class Model {
   void train(bool on = true) const { module_->train(on); }
   void eval() const { module_->eval(); }
   bool is_training() const { return module_->is_training(); }
-  /// Each once, also a tied one.
+  /// Without duplicates: a tied parameter appears once.
   std::vector<at::Tensor> parameters() const { return tensors::distinct_tensors(module_->parameters()); }
   auto named_parameters() const { return module_->named_parameters(); }
   std::vector<at::Tensor> buffers() const { return module_->buffers(); }
   auto named_buffers() const { return module_->named_buffers(); }
 
-  /// Averages the gradients of this model by `hook` from now on. All ranks register the same one, before the first
-  /// backward. Throws Error when the model has a hook already, or with zero_stage = 2. Does nothing on one process.
+  /// Lets `hook` average the gradients of this model. All ranks register the same hook, before the first backward.
+  /// Throws Error if the model already has a hook, or with zero_stage = 2. Does nothing on one process.
   void register_comm_hook(parallel::CommHookFunction hook) const { prepared_->register_comm_hook(std::move(hook)); }
 
  private:
@@ -68,7 +68,7 @@ class Model {
   std::shared_ptr<PreparedModel> prepared_;
 };
 
-/// The module inside of what users hold: a ModuleHolder (TORCH_MODULE), a shared_ptr, or a prepared model.
+/// The module in a ModuleHolder (TORCH_MODULE), a shared_ptr, or a prepared model.
 template <class M>
 std::shared_ptr<M> module_of(const torch::nn::ModuleHolder<M>& holder) {
   return holder.ptr();

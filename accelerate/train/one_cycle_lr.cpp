@@ -62,7 +62,7 @@ void check_anneal_strategy(const std::string& name) {
   if (name != "cos" && name != "linear") fail("OneCycleLR: anneal_strategy is '", name, "'; it can be cos or linear");
 }
 
-/// With one maximum for each group of parameters.
+/// Checks the options and expands max_lr to one value per parameter group.
 OneCycleLROptions checked(OneCycleLROptions options, size_t num_groups) {
   options.total_steps = total_steps_of(options);
   check_anneal_strategy(options.anneal_strategy);
@@ -77,12 +77,12 @@ OneCycleLROptions checked(OneCycleLROptions options, size_t num_groups) {
   return options;
 }
 
-/// The rates that the schedule begins with are the initial ones.
+/// Sets the initial rates of the schedule before the base class records them.
 torch::optim::Optimizer& at_first_rates(torch::optim::Optimizer& optimizer, const OneCycleLROptions& given) {
   auto& groups = optimizer.param_groups();
   const auto options = checked(given, groups.size());
   for (size_t i = 0; i < groups.size(); ++i) {
-    if (options.cycle_momentum) set_momentum(groups[i].options(), options.max_momentum);  // refuses what has none first
+    if (options.cycle_momentum) set_momentum(groups[i].options(), options.max_momentum);  // first: it may throw
     groups[i].options().set_lr(options.max_lr[i] / options.div_factor);
   }
   return optimizer;

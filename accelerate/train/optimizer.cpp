@@ -51,7 +51,7 @@ at::Tensor Optimizer::step(const LossClosure& closure) {
 void Optimizer::zero_grad(bool set_to_none) {
   if (!shared_->gradient_state->sync_gradients) return;
   at::NoGradGuard no_grad;
-  // Not torch's zero_grad: it detaches gradients in place, which throws where they are views of communication buckets.
+  // Not torch's zero_grad: it detaches gradients in place, which throws if they are views of communication buckets.
   for (auto& group : param_groups()) {
     for (auto& parameter : group.params()) {
       if (!parameter.grad().defined()) continue;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The prepared optimizer: it steps when a window of gradient accumulation ends, in the fastest way there is, and leaves
-// out the steps whose fp16 gradients overflowed.
+// The prepared optimizer: steps when an accumulation window ends, by the fastest kernel available, and skips steps
+// whose fp16 gradients overflowed.
 
 #include <functional>
 #include <memory>
@@ -25,80 +25,78 @@ namespace accelerate::train {
 class OptimizerSharding;
 
 struct OptimizerOptions {
-  bool fused = true;  // one kernel for all parameters, Python's `fused=True`; off, the arithmetic of Python's default
+  bool fused = true;  // one kernel for all parameters, as Python's `fused=True`; off: Python's default arithmetic
 };
 
-/// A handle on a torch optimizer; copies refer to the same one. Options and state are torch's own, reached by `->`.
+/// A handle on a torch optimizer; copies refer to the same one. Use `->` to reach torch's options and state.
 class Optimizer {
  public:
-  /// Borrows `optimizer`, which has to outlive the handle. Its state moves to the devices of its parameters.
+  /// Borrows `optimizer`, which must outlive the handle. Moves its state to the devices of its parameters.
   explicit Optimizer(torch::optim::Optimizer& optimizer,
                      std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
                      std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
 
-  /// Owns `optimizer`, with whoever else does.
+  /// Shares ownership of `optimizer`.
   explicit Optimizer(std::shared_ptr<torch::optim::Optimizer> optimizer,
                      std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
                      std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
 
-  /// Changes the parameters by their gradients. Does nothing inside a window of accumulation. With a scaler, gradients
-  /// are unscaled first, and the step is skipped where one is not finite.
+  /// Updates the parameters by their gradients. Does nothing inside an accumulation window. With a scaler, unscales
+  /// gradients first and skips the step if any is not finite.
   void step();
 
-  /// The same after computing loss and gradients by `closure`, which LBFGS calls several times. Returns the loss, or an
+  /// The same with `closure` to compute loss and gradients; LBFGS calls it several times. Returns the loss, or an
   /// undefined tensor inside a window. Throws Error with an enabled scaler, which would have to unscale in between.
   at::Tensor step(const LossClosure& closure);
 
-  /// Drops the gradients, or with `set_to_none` off fills them with zeros. Does nothing inside a window of
-  /// accumulation.
+  /// Drops the gradients, or zeroes them if `set_to_none` is off. Does nothing inside an accumulation window.
   void zero_grad(bool set_to_none = true);
 
-  /// Whether the scaler left out the latest step.
+  /// Whether the scaler skipped the latest step.
   bool step_was_skipped() const { return shared_->step_was_skipped; }
 
-  /// The learning rate of the first group of parameters.
+  /// The learning rate of the first parameter group.
   double learning_rate() const { return param_groups().front().options().get_lr(); }
 
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() const { return shared_->optimizer->param_groups(); }
   auto& state() const { return shared_->optimizer->state(); }
 
-  /// Python's state_dict, sharing memory with the optimizer: see optimizer_state_dict.h. State of which each rank keeps
-  /// its share is gathered, as copies; collective then.
+  /// Python's state_dict, sharing memory with the optimizer; see optimizer_state_dict.h. If each rank keeps its shard
+  /// of the state, gathers copies of the whole; collective then.
   tensors::TorchValue state_dict() const;
 
-  /// Checks that `state` fits and returns what puts it there, which is collective where ranks share the step; nothing
-  /// changes before. Throws Error when it does not fit.
+  /// Checks that `state` fits and returns a function that loads it; nothing changes until it is called. The function is
+  /// collective if the step is sharded. Throws Error if `state` does not fit.
   [[nodiscard]] std::function<void()> checked_state(const tensors::StoredValue& state) const;
 
-  /// Takes over `state`. Throws Error, and changes nothing, when it does not fit. Collective where ranks share the
-  /// step: all of them load the same.
+  /// Loads `state`. Throws Error, and changes nothing, if it does not fit. Collective if the step is sharded: all ranks
+  /// load the same state.
   void load_state_dict(const tensors::TorchValue& state) { checked_state(tensors::stored(state))(); }
 
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
 
-  /// Steps the parameters that `replicas` keeps the same on several ranks together with them: each rank steps its share
-  /// and hands it to the others. Results are the same to the bit, and step() is collective from here on. The state of
-  /// Adam and AdamW is one copy in memory that all ranks of a machine see, where they can have that; else a rank keeps
-  /// that of its share, `state()` shows just this, and state_dict() is collective. Returns false, and changes nothing,
-  /// where the optimizer has no fused step. A step on gradients that were not averaged ends it, as unshard() does.
+  /// ZeRO-1: shards the step of the parameters of `replicas`. Each rank steps its shard, and ranks all-gather the
+  /// results, which are bit-identical. step() becomes collective. If ranks share memory, the state of Adam and AdamW is
+  /// one copy per machine. Otherwise a rank keeps the state of its shard, `state()` shows only this, and state_dict()
+  /// is collective. Returns false, and changes nothing, if the optimizer has no fused step. A step on gradients that
+  /// were not averaged ends the sharding, as unshard() does.
   bool shard(const std::shared_ptr<parallel::Replicas>& replicas) const;
 
-  /// Ranks that share the step keep their share of averaged gradients only, from now on.
+  /// ZeRO-2: ranks of a sharded optimizer keep only their shards of averaged gradients.
   void share_gradients() const;
 
-  /// Gives every rank a whole state of its own; each steps all parameters from now on, for good. Collective if the step
-  /// is shared.
+  /// Gives every rank the whole state. From then on each rank steps all parameters, permanently. Collective if the step
+  /// is sharded.
   void unshard() const;
 
-  /// How the ranks divide the step; null where they do not, or no longer.
+  /// How ranks divide the step; null if it is not sharded, or no longer.
   const OptimizerSharding* sharding() const;
 
-  /// Whether torch's optimizer is there for sure: handles own it, or this is not the last one of those that it has to
-  /// outlive.
+  /// True if the torch optimizer is known to be alive: owned, or borrowed with another handle still held.
   bool is_there() const { return shared_->optimizer.use_count() > 0 || shared_.use_count() > 1; }
 
-  /// Steps by `strategy` from now on. Collective if it is sharded.
+  /// Uses `strategy` for steps. Collective if the optimizer is sharded.
   void set_step_strategy(std::unique_ptr<StepStrategy> strategy);
 
  private:
@@ -119,7 +117,7 @@ class Optimizer {
   std::shared_ptr<Shared> shared_;
 };
 
-/// Finds the handle on an optimizer for as long as there is one.
+/// A weak reference to the handle of an optimizer.
 class WeakOptimizer {
  public:
   explicit WeakOptimizer(const Optimizer& optimizer) : shared_(optimizer.shared_) {}

@@ -1,14 +1,14 @@
 #pragma once
 
-// How Python's state_dict names what libtorch's optimizers hold, in Python's order. A form is walked by a visitor:
-// `visit(key, field)` for what both sides have, `visit.only_python(key, value)` for an option that libtorch lacks, with
-// the value that its optimizer behaves as.
+// The mapping between the fields of libtorch's optimizers and the keys of Python's state_dict, in Python's order. A
+// visitor gets `visit(key, field)` for each field that both have, and `visit.only_python(key, value)` for an option
+// that libtorch lacks, with the value that it behaves as.
 
 #include <torch/optim.h>
 
 namespace accelerate::train {
 
-/// Adam and AdamW, which in Python are one class.
+/// Adam and AdamW. In Python they are one class.
 template <class OptionsType, class StateType>
 struct AdamForm {
   using Options = OptionsType;

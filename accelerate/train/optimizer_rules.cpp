@@ -62,7 +62,7 @@ void AdamRule<Options, State>::update(torch::optim::Optimizer& optimizer, const 
     second_moment = real_view(memory.max_exp_avg_sq());
     at::maximum_out(second_moment, second_moment, exp_avg_sq);
   }
-  // pow and not sqrt, which could round the other way than Python's `** 0.5`.
+  // pow, not sqrt, which may round differently from Python's `** 0.5`.
   const auto denominator = (second_moment.sqrt() / std::pow(bias_correction2, 0.5)).add_(options.eps());
   real_view(parameter).addcdiv_(exp_avg, denominator, -(lr / bias_correction1));
 }
@@ -110,7 +110,7 @@ void RmspropRule::update(torch::optim::Optimizer& optimizer, const at::Tensor& p
   square_avg.mul_(options.alpha()).addcmul_(gradient, gradient, 1 - options.alpha());
   at::Tensor avg;
   if (options.centered()) {
-    // libtorch's own class has mul_ and add_ in place of lerp_, which rounds once less.
+    // libtorch's own class uses mul_ and add_ instead of lerp_, which rounds once less.
     const auto grad_avg = real_view(state->grad_avg());
     grad_avg.lerp_(gradient, 1 - options.alpha());
     avg = square_avg.addcmul(grad_avg, grad_avg, -1).sqrt_();

@@ -1,8 +1,7 @@
 #pragma once
 
-// How Adam, AdamW, SGD and RMSprop change one parameter: Python's default sequence of operations, so that the bits are
-// Python's too (libtorch's own classes round differently). State lives in torch's ParamState objects, where torch saves
-// it.
+// The update rules of Adam, AdamW, SGD and RMSprop for one parameter: Python's default sequence of operations, for
+// bit-identical results. libtorch's own classes round differently. State is kept in torch's ParamState objects.
 
 #include <ATen/core/Tensor.h>
 #include <torch/optim/adam.h>
@@ -19,7 +18,7 @@ State* find_state(torch::optim::Optimizer& optimizer, const at::Tensor& paramete
   return found == optimizer.state().end() ? nullptr : static_cast<State*>(found->second.get());
 }
 
-/// Stores the state of a parameter that had none.
+/// Stores the state of a parameter without one.
 template <class State>
 State& add_state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, std::unique_ptr<State> state) {
   auto& place = optimizer.state()[parameter.unsafeGetTensorImpl()];
@@ -33,8 +32,8 @@ struct AdamRule {
   using State = StateType;
   static constexpr bool decoupled_weight_decay = std::is_same_v<Options, torch::optim::AdamWOptions>;
 
-  /// The parameter's state, created with zeros on first use, laid out as `values`: the parameter, or a part of it.
-  /// Throws Error for a sparse gradient.
+  /// The parameter's state. Created with zeros on first use, with the layout of `values`: the parameter, or a slice of
+  /// it. Throws Error for a sparse gradient.
   static State& state(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const at::Tensor& values,
                       const Options& options);
 

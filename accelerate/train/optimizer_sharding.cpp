@@ -19,7 +19,7 @@ namespace accelerate::train {
 
 namespace {
 
-// Below this, a fused step takes less time than cutting the tensor into views does.
+// For smaller tensors a fused step takes less time than creating the views of shards.
 constexpr int64_t kLeastSharded = 16 * 1024;
 
 bool worth_sharding(const at::Tensor& parameter) {
@@ -27,10 +27,10 @@ bool worth_sharding(const at::Tensor& parameter) {
          parameter.is_non_overlapping_and_dense();
 }
 
-// Below this, in all parameters together, ranks lose more by meeting than they gain.
+// With fewer elements in total, the exchange between ranks costs more than it saves.
 constexpr int64_t kLeastShared = 4 * 1024 * 1024;
 
-/// Not a class derived from them, whose step is its own.
+/// Exact classes only: a derived class has its own step.
 bool is_adam(const torch::optim::Optimizer& optimizer) {
   return typeid(optimizer) == typeid(torch::optim::AdamW) || typeid(optimizer) == typeid(torch::optim::Adam);
 }
@@ -71,7 +71,7 @@ void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas,
   has_common_ = is_adam(optimizer) && comm::memory_reach(group()).common;
   for_each_sharded(*this, optimizer, [this](const at::Tensor& parameter) { keeps_shares_ |= !keeps_whole(parameter); });
   for_each_sharded_state(*this, optimizer, [this](const at::Tensor& parameter, at::Tensor& state) {
-    // A share already: of replicas that hold it too, or from a time when the optimizer was prepared before.
+    // State of another size is a shard already, from other replicas or from an earlier prepare().
     if (!keeps_whole(parameter) && state.sizes() == parameter.sizes()) state = cut(parameter, state);
   });
 }
@@ -127,7 +127,7 @@ at::Tensor OptimizerSharding::whole(const at::Tensor& parameter, const at::Tenso
   return keeps_whole(parameter) ? state : gather(parameter, state);
 }
 
-/// Of the shares that each rank has.
+/// All-gathers the shards of all ranks.
 at::Tensor OptimizerSharding::gather(const at::Tensor& parameter, const at::Tensor& share) const {
   at::NoGradGuard no_grad;
   auto whole = at::empty_like(parameter, share.options().memory_format(at::MemoryFormat::Preserve));

@@ -1,6 +1,7 @@
 #pragma once
 
-// The parameters that ranks step together, each rank its share, and where the state of these shares is kept.
+// Optimizer sharding (ZeRO, Rajbhandari et al. 2020): which parameters ranks step in shards, and where their state is
+// kept.
 
 #include <memory>
 #include <vector>
@@ -20,9 +21,9 @@ class Replicas;
 
 namespace accelerate::train {
 
-/// Which parameters of one optimizer are sharded. The averages that Adam and AdamW keep for one are whole, with one
-/// copy for all ranks, where these can have common memory. Otherwise each rank keeps the state of its share, in one
-/// dimension. The state of other parameters is whole and each rank's own.
+/// The sharded parameters of one optimizer. If ranks share memory, the moments that Adam and AdamW keep for a sharded
+/// parameter are whole: one copy for all ranks. Otherwise each rank keeps the state of its shard, flat. Each rank keeps
+/// the whole state of other parameters.
 class OptimizerSharding {
  public:
   OptimizerSharding() = default;
@@ -30,54 +31,53 @@ class OptimizerSharding {
   OptimizerSharding& operator=(const OptimizerSharding&) = delete;
   ~OptimizerSharding();
 
-  /// Shards the parameters that `replicas` keeps the same on its ranks: those of some size, since for small ones it
-  /// costs less to step them on every rank. It takes the place of replicas of the same parameters, whose model was
-  /// prepared anew. State that `optimizer` already has is cut, or waits for take_in(). Does nothing after end().
+  /// Shards the parameters of `replicas`, except small ones, which cost less to step on every rank. Replaces earlier
+  /// replicas of the same parameters, whose model was prepared again. Existing state of `optimizer` is cut to the
+  /// shard, or moved by take_in() later. Does nothing after end().
   void add(const std::shared_ptr<parallel::Replicas>& replicas, torch::optim::Optimizer& optimizer);
 
-  /// Whether something may be sharded.
+  /// Whether any parameter may be sharded.
   bool is_on() const { return !ties_.empty(); }
 
   bool shards(const at::Tensor& parameter) const;
 
-  /// Of the gradients of sharded parameters a rank keeps its share only, once they are averaged: see
-  /// parallel::Replicas::keep_shares. For as long as this exists, or until end().
+  /// ZeRO-2: ranks keep only their shards of averaged gradients of sharded parameters, see
+  /// parallel::Replicas::keep_shares. Lasts until end() or the destructor.
   void share_gradients();
 
-  /// Whether the state of `parameter`, which is sharded, is whole, with one copy for all ranks.
+  /// Whether the state of a sharded parameter is whole, with one copy for all ranks.
   bool keeps_whole(const at::Tensor& parameter) const;
 
-  /// The ranks. Only while something is sharded.
+  /// The group of ranks. Requires that something is sharded.
   const comm::Group& group() const;
 
-  /// A view of what `rank` has of `tensor`, which is laid out as its parameter is. Of a rank that has nothing it is
-  /// empty.
+  /// A view of the shard of `rank` in `tensor`, which has the layout of its parameter. May be empty.
   at::Tensor share(const at::Tensor& tensor, int rank) const;
 
-  /// A view of this rank's share of a tensor of the state of `parameter`.
+  /// A view of this rank's shard of a tensor of the state of `parameter`.
   at::Tensor own_share(const at::Tensor& parameter, const at::Tensor& state) const;
 
-  /// Makes those of `tensors` whole, with one copy for all ranks, that are not: undefined ones are zeros then.
-  /// Collective if there are any. For parameters whose state is kept so.
+  /// Moves state of sharded parameters into the shared memory, unless it is there already. Undefined tensors become
+  /// zeros. Collective if there is any to move. For parameters whose state is kept whole.
   void take_in(const std::vector<StateTensor>& tensors) { common_.take_in(group(), tensors); }
 
-  /// This rank's share of a state that was whole, where each rank keeps its own.
+  /// A copy of this rank's shard of a whole state. For parameters whose state is kept in shards.
   at::Tensor cut(const at::Tensor& parameter, const at::Tensor& whole) const;
 
-  /// The whole of a tensor of the state of `parameter`, laid out as that. Where each rank keeps its own share, a copy,
-  /// and collective.
+  /// The whole of a tensor of the state of `parameter`, with the layout of the parameter. If each rank keeps its shard,
+  /// a gathered copy; collective then.
   at::Tensor whole(const at::Tensor& parameter, const at::Tensor& state) const;
 
-  /// Whether this rank's gradients are not those of the others, so that it has to step on its own.
+  /// Whether gradients of this rank were not averaged, so that it must step without the others.
   bool gradients_are_local() const;
 
-  /// Gives every rank a whole state of its own. From here on no parameter is sharded, and gradients are whole: those of
-  /// which ranks kept shares are dropped, with a warning. Does not touch `optimizer` where its state is whole already.
+  /// Gives every rank the whole state and ends the sharding permanently. Gradients are whole from then on; those that
+  /// ranks kept in shards are dropped, with a warning. Does not touch `optimizer` if its state is whole already.
   /// Collective.
   void end(torch::optim::Optimizer& optimizer);
 
  private:
-  /// To a model some of whose parameters the optimizer steps.
+  /// A model with parameters that this optimizer steps.
   struct Tie {
     std::shared_ptr<parallel::Replicas> replicas;
     bool shares_gradients = false;
@@ -89,16 +89,16 @@ class OptimizerSharding {
   std::vector<Tie> ties_;
   CommonState common_;
   bool has_common_ = false;
-  bool keeps_shares_ = false;  // of the state of some parameter
+  bool keeps_shares_ = false;  // the state of some parameter is kept in shards
   bool ended_ = false;
 };
 
-/// Whether `optimizer` steps a parameter that `replicas` averages the gradient of.
+/// Whether `optimizer` steps a parameter whose gradient `replicas` averages.
 bool steps_any_of(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
-/// Whether ranks may share the step of `optimizer` without being asked: who reads the state does not notice, since it
-/// is whole on every rank, and it pays, since each rank writes what it has stepped straight to the others and there is
-/// enough of it. For Adam and AdamW. Not collective once memory_reach() of the ranks is known.
+/// Whether to shard the step of `optimizer` by default. It must be invisible: the state stays whole on every rank. It
+/// must pay: ranks write results directly to each other's memory, and there are enough parameters. True for Adam and
+/// AdamW only. Not collective once memory_reach() of the ranks is known.
 bool sharing_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
 }  // namespace accelerate::train

@@ -1,6 +1,6 @@
 #pragma once
 
-// The tensors that torch's optimizers remember between steps.
+// The tensors in the state of torch's optimizers.
 
 #include <functional>
 
@@ -13,8 +13,8 @@ class OptimizerParamState;
 
 namespace accelerate::train {
 
-/// Calls `visit` for every defined tensor of one parameter's state. Knows the optimizers of libtorch; the state of a
-/// class of your own is passed over.
+/// Calls `visit` for every defined tensor of one parameter's state. Supports the optimizers of libtorch; ignores the
+/// state of custom classes.
 void for_each_state_tensor(torch::optim::OptimizerParamState& state, const std::function<void(at::Tensor&)>& visit);
 
 /// Moves the state of each parameter to the parameter's device, for an optimizer that was built before its model moved.

@@ -28,7 +28,7 @@ using State = std::unique_ptr<torch::optim::OptimizerParamState>;
 template <class Work>
 auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
   using namespace torch::optim;
-  // Destructors leave the type of the abstract base class behind, which no living optimizer has.
+  // Destructors leave the vtable of the abstract base class behind. No living optimizer has this type.
   if (typeid(optimizer) == typeid(Optimizer)) {
     fail(
         "this optimizer no longer exists: it went out of scope after it had been prepared. Let it live as long as the ",
@@ -43,7 +43,7 @@ auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
        " has no form in a checkpoint; Adam, AdamW, SGD, RMSprop and Adagrad have one");
 }
 
-/// A tensor that stands for a number. Its size is what the file says, so it is looked at before memory is reserved.
+/// Reads a tensor with one element. Checks the shape in the file before any memory is allocated.
 at::Tensor single_number(const char* key, const StoredTensor& tensor) {
   if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t size) { return size != 1; })) {
     fail("'", key, "' is not a single number");
@@ -62,7 +62,7 @@ struct OptionsWriter {
   void operator()(const char* key, bool option) { entries.emplace_back(key, option); }
   void only_python(const char* key, bool value) { entries.emplace_back(key, value); }
   void kernel(std::string_view key) {
-    // Python's defaults: None lets it choose, and these two are plain flags.
+    // Python's defaults: None lets Python choose; these two are plain flags.
     const bool is_flag = key == "capturable" || key == "differentiable";
     entries.emplace_back(key, key == "fused" && fused ? TorchValue(true) : is_flag ? TorchValue(false) : TorchValue());
   }
@@ -88,10 +88,10 @@ struct OptionsReader {
       fail("'", key, "' is ", value->boolean() ? "True" : "False", ", which this optimizer cannot do");
     }
   }
-  void kernel(std::string_view) {}  // how Python computes; the result is the same
+  void kernel(std::string_view) {}  // Python's choice of kernel; the result is the same
 };
 
-/// `sharding` where it names `parameter`.
+/// `sharding` if it shards `parameter`, else null.
 template <class Sharding>
 Sharding* sharding_of(const at::Tensor& parameter, Sharding* sharding) {
   return sharding && sharding->shards(parameter) ? sharding : nullptr;
@@ -120,7 +120,7 @@ struct StateTensors {
   void optional(const char* key, const at::Tensor& tensor) { tensors[key] = tensor; }
 };
 
-/// A tensor of the new state, which may not be there yet, and its values.
+/// A tensor of the new state, which may be undefined yet, and its stored values.
 struct Filling {
   at::Tensor* tensor;
   at::Tensor parameter;
@@ -130,11 +130,11 @@ struct Filling {
   bool is_common() const { return sharding && sharding->keeps_whole(parameter); }
 };
 
-/// Makes room for tensors that all ranks see. Each of these ranks then writes the same values to them; not before all
-/// have come, since until then another one may still read what was there.
+/// Moves tensors into shared memory. All its ranks then write the same values, but only after all have arrived: until
+/// then another rank may still read the old ones.
 void take_in_common(const std::vector<Filling>& fillings) {
   std::vector<StateTensor> common;
-  OptimizerSharding* sharding = nullptr;  // one, since they are of one optimizer
+  OptimizerSharding* sharding = nullptr;  // one, because they belong to one optimizer
   for (const auto& filling : fillings) {
     if (!filling.is_common()) continue;
     common.push_back({filling.parameter, filling.tensor});
@@ -145,7 +145,7 @@ void take_in_common(const std::vector<Filling>& fillings) {
   sharding->group().barrier("loading the state of an optimizer, which ranks share unless zero_stage is 0");
 }
 
-/// Those that are cut one by one, so that only one of them is whole at a time.
+/// Loads the tensors that are cut to shards one by one, so that only one of them is whole at a time.
 void fill(const std::vector<Filling>& fillings) {
   take_in_common(fillings);
   std::vector<std::pair<at::Tensor, StoredTensor>> whole;
@@ -171,7 +171,7 @@ struct StateReader {
 
   void operator()(const char* key, int64_t& step) {
     const auto& value = saved.at(key);
-    const bool is_tensor = value.kind() == formats::ValueKind::Tensor;  // in old files it is a number
+    const bool is_tensor = value.kind() == formats::ValueKind::Tensor;  // a number in old files
     step = is_tensor ? single_number(key, value.tensor()).item<int64_t>() : value.integer();
   }
   void operator()(const char* key, at::Tensor& tensor) {
@@ -194,7 +194,7 @@ struct StateReader {
   }
 };
 
-/// Runs `work`; an Error of it says first what it was about.
+/// Runs `work` and prefixes its Errors with the context.
 template <class... About>
 void explained(const std::function<void()>& work, const About&... about) {
   try {
@@ -204,14 +204,14 @@ void explained(const std::function<void()>& work, const About&... about) {
   }
 }
 
-/// What a state_dict says, in libtorch's objects.
+/// The content of a state_dict as libtorch's objects.
 struct Plan {
   std::vector<Options> options;                 // of each group
-  std::vector<std::pair<void*, State>> states;  // by parameter, as Optimizer::state()
+  std::vector<std::pair<void*, State>> states;  // by parameter, as in Optimizer::state()
   std::vector<Filling> fillings;                // of their tensors
 };
 
-/// The parameters by the numbers that the checkpoint gives them.
+/// The parameters by their numbers in the checkpoint.
 std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimizer, const StoredValue::Items& groups) {
   auto& own = optimizer.param_groups();
   if (groups.size() != own.size()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The ways in which a prepared optimizer can take its step. One is chosen when the handle is built.
+// The strategies for the step of a prepared optimizer. One is chosen when the handle is constructed.
 
 #include <functional>
 #include <memory>
@@ -17,8 +17,8 @@ class OptimizerSharding;
 
 using LossClosure = std::function<at::Tensor()>;
 
-/// Changes the parameters of an optimizer by their gradients. Replaces torch's own step() of the same optimizer, whose
-/// options and state it uses.
+/// Updates the parameters of an optimizer by their gradients. Replaces torch's own step() and uses its options and
+/// state.
 class StepStrategy {
  public:
   virtual ~StepStrategy() = default;
@@ -28,14 +28,15 @@ class StepStrategy {
   /// Computes loss and gradients by `closure`, then steps. Returns the loss.
   virtual at::Tensor step(torch::optim::Optimizer& optimizer, const LossClosure& closure);
 
-  /// From now on parameters that `sharding` names are stepped by all ranks together; step() is collective then. False
-  /// where this strategy cannot.
+  /// Steps the parameters of `sharding` in shards from now on; step() is then collective. Returns false if this
+  /// strategy cannot.
   virtual bool shard(std::shared_ptr<OptimizerSharding> sharding) { return false; }
 };
 
-/// The strategy for torch's Adam, AdamW and SGD: one fused kernel for all parameters, equal to Python's `fused=True` to
-/// the bit; or, with `fused` off, the operations of optimizer_rules.h, equal to Python's default. RMSprop, which has no
-/// fused kernel, takes the latter. Any other optimizer, classes derived from these included, takes its own step.
+/// The strategy for an optimizer. For torch's Adam, AdamW and SGD: one fused kernel for all parameters, bit-identical
+/// to Python's `fused=True`; with `fused` off, the operations of optimizer_rules.h, bit-identical to Python's default.
+/// RMSprop has no fused kernel and always takes the latter. Any other optimizer, including classes derived from these,
+/// uses its own step().
 std::unique_ptr<StepStrategy> choose_step_strategy(const torch::optim::Optimizer& optimizer, bool fused);
 
 }  // namespace accelerate::train

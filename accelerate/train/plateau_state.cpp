@@ -10,8 +10,8 @@ namespace {
 using tensors::TorchValue;
 using Plateau = torch::optim::ReduceLROnPlateauScheduler;
 
-// What is wanted is private. The arguments of an explicit instantiation may name it all the same, and hand it to a
-// function that the instantiation defines.
+// These members are private. An explicit template instantiation may name them nevertheless (C++ [temp.spec]), and
+// defines a function that returns a pointer to them.
 template <class Member, auto pointer>
 struct Exposed {
   friend typename Member::Pointer pointer_to(Member) { return pointer; }

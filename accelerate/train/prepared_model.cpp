@@ -22,7 +22,7 @@ void PreparedModel::register_comm_hook(parallel::CommHookFunction hook) {
   replicas_->register_comm_hook(std::move(hook));
 }
 
-/// What becomes of a loss.backward() that the Accelerator does not see.
+/// Tells the replicas how to handle a loss.backward() that bypasses the Accelerator.
 void PreparedModel::tell_replicas() {
   if (replicas_) replicas_->average_unarmed(ran_forward_ && synchronizes());
 }

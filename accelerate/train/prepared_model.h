@@ -1,7 +1,6 @@
 #pragma once
 
-// What the library keeps for a model that prepare() has seen: its replicas on other ranks and the precision it computes
-// in.
+// The record of a prepared model: its replicas on other ranks and its compute precision.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +23,7 @@ class PreparedModel {
     precision::AutocastKwargs autocast;
   };
 
-  /// `replicas` may be null: a model that is only evaluated.
+  /// `replicas` may be null for a model that is only evaluated.
   PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::Replicas> replicas,
                 Options options)
       : module_(std::move(module)), replicas_(std::move(replicas)), options_(options) {}
@@ -33,20 +32,20 @@ class PreparedModel {
   const std::shared_ptr<parallel::Replicas>& replicas() const { return replicas_; }
   const Options& options() const { return options_; }
 
-  /// Keeps buffers in step with the other ranks, and remembers whether the backward of this forward averages gradients.
+  /// Synchronizes buffers with the other ranks, and records whether the backward of this forward averages gradients.
   void before_forward();
 
-  /// Averages gradients by `hook` from now on. Throws Error for a model that is only evaluated.
+  /// Lets `hook` average gradients. Throws Error for a model that is only evaluated.
   void register_comm_hook(parallel::CommHookFunction hook);
 
   /// Whether the next backward averages gradients over ranks.
   bool synchronizes() const { return replicas_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_)); }
 
-  /// Counts a step of gradient accumulation. Returns how many its window has with it; after one that `ends` it, the
-  /// next begins.
+  /// Counts a step of gradient accumulation. Returns the number of steps in the window so far. If `ends`, the next step
+  /// begins a new window.
   int64_t count_step(bool ends);
 
-  /// Multiplies the gradients that it has so far.
+  /// Multiplies the gradients accumulated so far.
   void scale_gradients(double factor);
 
  private:
@@ -61,11 +60,11 @@ class PreparedModel {
   int num_triggers_ = 0;
   int64_t window_length_ = 0;  // steps of the open window
   bool forward_synchronizes_ = true;
-  bool ran_forward_ = false;  // of a module that is only called past its handle, plain backwards stay local
+  bool ran_forward_ = false;  // without a forward through the handle, plain backwards stay local
 };
 
-/// While it lives, gradients of the models stay local (Pause) or are averaged in the next backward whatever the forward
-/// said (Trigger). Scopes nest; one without models does nothing.
+/// While it lives, gradients of the models stay local (Pause), or the next backward averages them regardless of the
+/// forward (Trigger). Scopes nest; one without models does nothing.
 class [[nodiscard]] SyncScope {
  public:
   enum class Kind { Pause, Trigger };

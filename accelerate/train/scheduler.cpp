@@ -29,7 +29,7 @@ void Scheduler::advance(std::optional<double> metric) {
                                        [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
   if (any_skipped) return;
   if (options_.split_batches) return target_->step(metric);
-  // Each optimizer step consumed one batch of every process, and the schedule was written for one process.
+  // Each optimizer step consumes one batch per process, but the schedule is written for one process.
   for (int i = 0; i < options_.num_processes && !target_->finished(); ++i) target_->step(metric);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The prepared scheduler: it follows the optimizer steps that really happen, and keeps its schedule in samples whatever
-// the number of processes.
+// The prepared scheduler: follows the optimizer steps that were not skipped, and counts in samples, independent of the
+// number of processes.
 
 #include <concepts>
 #include <memory>
@@ -21,15 +21,15 @@
 
 namespace accelerate::train {
 
-/// Anything that can be stepped: those of lr_schedulers.h, torch::optim::LRScheduler and its children, torch's
-/// ReduceLROnPlateauScheduler (by a metric), or a class of your own. Where it has `total_steps()` and `step_count()`,
-/// which starts at 1 as Python's, it is not stepped beyond them; where it has `get_last_lr()`, the handle's returns
-/// that; where it has `optimizer()`, it follows the steps of that one. To be part of a checkpoint, a class of your own
-/// has `state_dict()`, which gives a TorchValue, and `load_state_dict(state)`.
+/// Anything with step(): the classes of lr_schedulers.h, torch::optim::LRScheduler and derived classes, torch's
+/// ReduceLROnPlateauScheduler (by a metric), or a custom class. Optional members: with `total_steps()` and
+/// `step_count()`, which starts at 1 as in Python, it is not stepped beyond the total; `get_last_lr()` provides the
+/// result of the handle's; with `optimizer()`, it follows the steps of that optimizer. For checkpoints a custom class
+/// needs `state_dict()`, which returns a TorchValue, and `load_state_dict(state)`.
 template <class S>
 concept SchedulerLike = requires(S& scheduler) { scheduler.step(); } || requires(S& scheduler) { scheduler.step(0.0); };
 
-/// A smart pointer to one.
+/// A smart pointer to a scheduler.
 template <class P>
 concept SchedulerPointer = requires(P& pointer) {
   typename P::element_type;
@@ -37,18 +37,18 @@ concept SchedulerPointer = requires(P& pointer) {
 } && SchedulerLike<typename P::element_type>;
 
 struct SchedulerOptions {
-  bool step_with_optimizer = true;  // false: every step() is one step, whatever the optimizers do
-  bool split_batches = false;       // the global batch does not grow with the processes, nor does the schedule
+  bool step_with_optimizer = true;  // false: every step() is one step, regardless of optimizers
+  bool split_batches = false;       // global batch and schedule are independent of the number of processes
   int num_processes = 1;
 };
 
 /// A handle on a scheduler; copies refer to the same one.
 class Scheduler {
  public:
-  /// Borrows `scheduler` given as an lvalue, owns an rvalue; of a smart pointer it takes what that points to. It
-  /// follows the steps of its own optimizer, if that is or later comes among `optimizers`; of all of them where it does
-  /// not tell which is its own. A torch::optim::StepLR that has not been stepped takes the step here that Python's
-  /// takes in its constructor, so that it decays in the same steps.
+  /// Borrows an lvalue, owns an rvalue; a smart pointer stands for its target. Follows the steps of its own optimizer
+  /// if that is among `optimizers`, now or later. If its optimizer is unknown, follows all of them. A
+  /// torch::optim::StepLR that has not been stepped takes the step that Python's takes in its constructor, so that it
+  /// decays in the same steps.
   template <class S>
   Scheduler(S&& scheduler, std::shared_ptr<const std::vector<Optimizer>> optimizers,
             std::shared_ptr<GradientState> gradient_state, SchedulerOptions options = {})
@@ -63,23 +63,23 @@ class Scheduler {
       : Scheduler(std::forward<S>(scheduler), std::make_shared<const std::vector<Optimizer>>(std::move(optimizers)),
                   std::move(gradient_state), options) {}
 
-  /// Whether both are handles on one scheduler.
+  /// Whether both are handles on the same scheduler.
   bool operator==(const Scheduler& other) const { return target_->object() == other.target_->object(); }
 
-  /// Advances the schedule by one optimizer step, which is one step of the scheduler for each process, or just one with
-  /// `split_batches`. Does nothing inside a window of accumulation or when its optimizer skipped its step.
+  /// Advances the schedule by one optimizer step: one scheduler step per process, or a single one with `split_batches`.
+  /// Does nothing inside an accumulation window, or if its optimizer skipped its step.
   void step() { advance(std::nullopt); }
 
-  /// The same for a scheduler that follows a metric. Throws Error for one that does not.
+  /// The same for a scheduler that follows a metric. Throws Error for other schedulers.
   void step(double metric) { advance(metric); }
 
-  /// The current learning rate of each group of parameters.
+  /// The current learning rate of each parameter group.
   std::vector<double> get_last_lr() const;
 
-  /// What a checkpoint keeps. Throws Error for a scheduler that has no state_dict and is none of libtorch's.
+  /// The state for checkpoints. Throws Error for a custom class without state_dict().
   tensors::TorchValue state_dict() const { return target_->state_dict(); }
 
-  /// Goes on from `state`.
+  /// Resumes from `state`.
   void load_state_dict(const tensors::TorchValue& state) { target_->load_state_dict(state); }
 
  private:
@@ -87,7 +87,7 @@ class Scheduler {
    public:
     virtual ~Target() = default;
     virtual const void* object() const = 0;
-    virtual bool is_of(torch::optim::Optimizer& optimizer) const = 0;  // false where it does not tell
+    virtual bool is_of(torch::optim::Optimizer& optimizer) const = 0;  // false if unknown
     virtual void step(std::optional<double> metric) = 0;
     virtual bool finished() const = 0;
     virtual std::optional<std::vector<double>> get_last_lr() const = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which elements of a tensor each rank steps, and in what portions. Pure arithmetic: every rank knows every other's.
+// The shard of a tensor that each rank steps, and its division into rounds. Pure: every rank computes all shards.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace accelerate::train {
 
-/// What `rank` of `size` has of `num_elements`: together everything, and the first rank's is as long as any. Each
-/// begins at a multiple of 64 elements, where no vector instruction on the whole tensor would reach across: so a step
-/// of the shares has the bits of a step of the whole.
+/// The shard of `rank` among `size` ranks. The shards partition `num_elements`, and no shard is longer than the first.
+/// Each begins at a multiple of 64 elements, a boundary that no vector instruction on the whole tensor crosses. A
+/// sharded step is therefore bit-identical to a whole one.
 tensors::ElementRange share_of(int64_t num_elements, int rank, int size);
 
-/// A stretch of the shares of one tensor, counted from the start of each rank's.
+/// A slice of the shards of one tensor, relative to the start of each rank's shard.
 struct Portion {
   size_t tensor = 0;
   tensors::ElementRange stretch = {};
@@ -23,14 +23,14 @@ struct Portion {
   bool operator==(const Portion&) const = default;
 };
 
-/// The shares of one tensor.
+/// The shards of one tensor.
 struct ShareSize {
-  int64_t length = 0;  // of the longest
+  int64_t length = 0;  // of the longest shard
   int64_t element_bytes = 1;
 };
 
-/// Goes through the shares of several tensors in rounds of about `max_bytes`, which also begin at multiples of 64
-/// elements.
+/// Divides the shards of several tensors into rounds of about `max_bytes`. Slices begin at multiples of 64 elements
+/// too.
 std::vector<std::vector<Portion>> rounds_of(const std::vector<ShareSize>& sizes, int64_t max_bytes);
 
 }  // namespace accelerate::train
