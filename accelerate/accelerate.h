@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything: the one header a training program includes, with all of libtorch's C++ API. Sources of the library and
-// its tests include what they use instead, which compiles faster.
+// The umbrella header for training programs, with all of libtorch's C++ API. Sources and tests of the library include
+// what they use instead, which compiles faster.
 
 #include "accelerate/base/require_cpp20.h"
 

@@ -75,7 +75,7 @@ std::optional<int64_t> choose_zero_stage(const AcceleratorOptions& options) {
   fail("zero_stage is ", *stage, "; it can be 0, 1 or 2. Parameters (3) stay whole on every rank");
 }
 
-/// Why ranks cannot divide gradients among them; empty where they can.
+/// Why ranks cannot shard gradients; empty if they can.
 std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, precision::MixedPrecision precision,
                                           const comm::Group& group) {
   const auto& replicas = options.distributed_data_parallel;
@@ -106,7 +106,7 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
       project_configuration_(choose_project(options)),
       mixed_precision_(choose_precision(options)),
       zero_stage_(choose_zero_stage(options)) {
-  comm::synchronize_rng_states(options.rng_types, comm::Group());  // alone, it does nothing but look at the names
+  comm::synchronize_rng_states(options.rng_types, comm::Group());  // without peers it only checks the names
   const auto& plugin = options.gradient_accumulation_plugin;
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
@@ -153,19 +153,19 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
           .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
 }
 
-/// Returns what stands for the module of `model`, which is `model` itself unless the module was prepared before.
+/// Returns the record of the model's module: `model` itself, unless the module was prepared before.
 std::shared_ptr<train::PreparedModel> Accelerator::keep(const std::shared_ptr<train::PreparedModel>& model) {
   for (const auto& known : models_) {
     if (known->module() == model->module()) return known;
   }
   models_.push_back(model);
-  // Two sets of replicas of one module would average its gradients twice.
+  // Two Replicas of one module would average its gradients twice.
   std::erase_if(models_in_use_, [&](const auto& other) {
     auto held = other.lock();
     return !held || held->module() == model->module();
   });
   models_in_use_.push_back(model);
-  // Here, where all ranks come, so that optimizers may be prepared on one of them.
+  // The first call is collective. All ranks come here, but an optimizer may be prepared on one rank only.
   if (zero_stage_ != 0 && model->replicas()) comm::memory_reach(model->replicas()->group());
   for (const auto& optimizer : *optimizers_) {
     if (optimizer.is_there()) shard(optimizer);
@@ -198,7 +198,7 @@ Optimizer Accelerator::keep(const Optimizer& optimizer) {
   return *known;
 }
 
-/// In the place of one that had the same address, which has ended.
+/// Replaces a stale entry whose optimizer was destroyed and whose address was reused.
 const Optimizer& Accelerator::add(const Optimizer& optimizer) {
   const auto same_address = [&](const Optimizer& other) { return &*other == &*optimizer; };
   std::erase_if(optimizers_in_use_, [&](const auto& other) {
@@ -226,8 +226,8 @@ std::vector<Optimizer> Accelerator::optimizers_in_use() const {
   return optimizers;
 }
 
-/// Lets ranks share the step of `optimizer` of those models that it steps. After each model and optimizer, since either
-/// may be prepared first.
+/// Shards the step of `optimizer` for the models that it steps. Called after each model and each optimizer, because
+/// either may be prepared first.
 void Accelerator::shard(const Optimizer& optimizer) const {
   if (zero_stage_ == 0 || num_processes() == 1) return;
   for (const auto& model : models_in_use()) {
@@ -289,7 +289,7 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
     const int64_t window_length = model->count_step(/*ends=*/state.sync_gradients);
     if (!loader_ends || !options_.gradient_accumulation_plugin.scale_last_window) continue;
     if (window_length >= state.num_steps || state.items.is_open()) continue;
-    // Earlier steps of the window were divided by its full length, before anyone knew that it would stay short.
+    // Earlier steps of the window were divided by its full length, before it was known to be shorter.
     model->scale_gradients(static_cast<double>(state.num_steps) / window_length);
     loss_divisor_ = window_length;
   }
@@ -297,7 +297,7 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
   return train::SyncScope(train::SyncScope::Kind::Pause, std::move(models));
 }
 
-/// Inside join_uneven_inputs(), ranks without batches add nothing.
+/// Inside join_uneven_inputs(), ranks without batches contribute zero.
 int64_t Accelerator::sum_over_ranks(int64_t num_items) const {
   for (const auto& model : models_in_use()) {
     if (!model->replicas()) continue;
@@ -308,7 +308,7 @@ int64_t Accelerator::sum_over_ranks(int64_t num_items) const {
   return sum.item<int64_t>();
 }
 
-/// Makes of a loss that is a sum its part of the mean over the window of accumulation.
+/// Scales a loss that is a sum to its part of the mean over the accumulation window.
 at::Tensor Accelerator::weighted_by_items(const at::Tensor& loss, int64_t num_items) {
   const auto scale = gradient_state_->items.count(
       num_items,
@@ -354,11 +354,11 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
 
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
   unscale_gradients_of(parameters);
-  // Nobody has the whole of gradients that are shared.
+  // With ZeRO-2 no rank holds complete gradients.
   if (!options_.shared_clipping && zero_stage_ < 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
   train::ClippingRanks ranks{.shardings = shardings_in_step()};
   for (const auto& model : models_in_use()) {
-    // What comes out of reductions is scaled still, where there is a scaler.
+    // With a scaler, sums of squares from the all-reduces are still scaled.
     if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
   }
   return train::clip_grad_norm_together_(parameters, max_norm, norm_type, ranks);
@@ -369,7 +369,7 @@ void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, do
   train::clip_grad_value_(parameters, clip_value, zero_stage_ < 2 ? Shardings{} : shardings_in_step());
 }
 
-/// Those of optimizers whose gradients are the same on all ranks.
+/// The shardings of optimizers whose gradients are the same on all ranks.
 Accelerator::Shardings Accelerator::shardings_in_step() const {
   Shardings shardings;
   for (const auto& optimizer : optimizers_in_use()) {
@@ -379,7 +379,7 @@ Accelerator::Shardings Accelerator::shardings_in_step() const {
   return shardings;
 }
 
-/// Those of the optimizers that step one of `parameters`.
+/// Unscales the gradients of the optimizers that step one of `parameters`.
 void Accelerator::unscale_gradients_of(const std::vector<at::Tensor>& parameters) {
   if (!scaler_) return;
   for (const auto& optimizer : optimizers_in_use()) {
@@ -417,7 +417,7 @@ void Accelerator::init_trackers(const std::string& project_name, const tracking:
                  config, is_main_process());
 }
 
-/// Whether anyone on this process wants to know what `call` has to tell.
+/// Whether a tracker on this process takes the values of `call`.
 bool Accelerator::is_tracked(std::string_view call) const {
   if (!trackers_.initialized()) {
     get_logger("accelerate").warning_once(std::string(call) + ": nothing is kept; call init_trackers first");
@@ -431,7 +431,7 @@ void Accelerator::log(const LogValues& values, std::optional<int64_t> step) {
 
 void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
                              std::optional<int64_t> step) {
-  // On every process, so that none goes on to wait for one that has failed.
+  // On every process, so that no rank waits for one that failed.
   for (const auto& [name, tensor] : images) check_image(name, tensor);
   if (!is_tracked("log_images")) return;
   tracking::Images list;
@@ -487,7 +487,7 @@ std::filesystem::path Accelerator::save_state(const std::filesystem::path& outpu
   if (output_dir.empty()) {
     destination = {.directory = checkpoints_dir(), .number = project.iteration, .total_limit = project.total_limit};
   }
-  // Also where it fails: one of several machines may have a checkpoint of this number by then.
+  // Also on failure: one of several machines may have a checkpoint of this number already.
   ScopeExit advance([&] { ++project.iteration; });
   return checkpointer_->save(training_state(), destination, options);
 }
@@ -504,7 +504,7 @@ void Accelerator::load_state(const std::filesystem::path& input_dir) {
     directory = *newest;
   }
   checkpointer_->load(training_state(), directory);
-  accumulating_.clear();  // those of the saved window are not known
+  accumulating_.clear();  // the models of the saved window are unknown
   auto& project = project_configuration_;
   if (!project.automatic_checkpoint_naming || project.project_dir.empty()) return;
   project.iteration = std::max(project.iteration, checkpointer_->next_number(checkpoints_dir()));
@@ -521,7 +521,7 @@ bool Accelerator::optimizer_step_was_skipped() const {
 
 void Accelerator::free_memory() {
   models_.clear();
-  optimizers_ = std::make_shared<std::vector<Optimizer>>();  // schedulers that are still around keep theirs
+  optimizers_ = std::make_shared<std::vector<Optimizer>>();  // existing schedulers keep theirs
   schedulers_.clear();
   loaders_.clear();
   gradient_state_->step = 0;
@@ -533,7 +533,7 @@ void Accelerator::free_memory() {
 void Accelerator::end_training() {
   trackers_.finish();
   checkpointer_->wait();
-  // Nobody steps on gradients any more, so that shares of them, which go away, need no warning.
+  // No optimizer steps any more, so dropping gradient shards needs no warning.
   for (const auto& model : models_in_use()) {
     if (model->replicas()) model->replicas()->keep_whole_gradients();
   }

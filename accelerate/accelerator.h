@@ -1,6 +1,6 @@
 #pragma once
 
-// The face of the library: four changes make a libtorch training loop run on any number of processes.
+// The main class: four changes make a libtorch training loop run on any number of processes.
 //
 //   accelerate::Accelerator accelerator;
 //   auto [train, model, optimizer] = accelerator.prepare(train_batches, net, adamw);
@@ -50,10 +50,9 @@ namespace accelerate {
 struct BackwardOptions {
   bool retain_graph = false;
   bool create_graph = false;
-  // The loss is a sum over this many items of the batch, such as the tokens that have a label. The gradients become
-  // those of the mean over all items of the window of accumulation, on all ranks, as if they were one batch. Every
-  // backward of a window gives it, one in each step of accumulate(), and on every rank. The number of steps does not
-  // divide such a loss.
+  // The loss is a sum over this many items of the batch, such as the labelled tokens. Gradients become those of the
+  // mean over all items of the accumulation window, on all ranks, as if they were one batch. All ranks give it in every
+  // backward of a window, once in each step of accumulate(). Such a loss is not divided by the number of steps.
   std::optional<int64_t> num_items = std::nullopt;
 };
 
@@ -62,12 +61,11 @@ struct PrepareModelOptions {
 };
 
 struct JoinOptions {
-  std::optional<bool> even_batches =
-      std::nullopt;  // override that of the map-style loaders prepared so far, in the scope
+  std::optional<bool> even_batches = std::nullopt;  // in the scope, for the map-style loaders prepared so far
 };
 
-/// Ranks with different numbers of batches train together while it lives (parallel::Join). A rank that has run out does
-/// not step, so sharded optimizers are no longer sharded from here on.
+/// A scope for training on different numbers of batches per rank (parallel::Join). A rank without batches does not
+/// step, so sharded optimizers are unsharded permanently.
 class [[nodiscard]] UnevenInputs {
  public:
   UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
@@ -82,9 +80,9 @@ class [[nodiscard]] UnevenInputs {
   parallel::Join join_;
 };
 
-/// Knows this process's place in the job (everything of PartialState), prepares what a loop uses, and carries the few
-/// calls that a loop on several processes needs. Several may live in one process; they share the job, not their
-/// settings.
+/// The entry point of the library. Tells this process's place in the job (see PartialState), prepares the objects of a
+/// training loop, and provides the calls that a distributed loop needs. Several may live in one process; they share the
+/// job, not their options.
 class Accelerator : public comm::PartialState {
  public:
   explicit Accelerator(const AcceleratorOptions& options = {});
@@ -93,26 +91,26 @@ class Accelerator : public comm::PartialState {
 
   // Preparing
 
-  /// Returns a handle for each argument, in their order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr),
-  /// an Optimizer, a Scheduler, a sharded data loader. One argument gives its handle, several a tuple for structured
-  /// bindings. Optimizers and schedulers that are lvalues are borrowed, and have to live until free_memory() or
-  /// end_training() and as long as their handles; rvalues are owned, and what a shared_ptr points to is shared. A model
-  /// is moved to the device and becomes rank 0's on all ranks (collective). Preparing something twice gives the same
-  /// handle again. A handle may be given again after free_memory(), and a model's to another Accelerator.
+  /// Returns a handle for each argument, in order: a Model for a module (TORCH_MODULE, ModuleHolder, shared_ptr), an
+  /// Optimizer, a Scheduler, a sharded data loader. One argument returns its handle, several return a tuple for
+  /// structured bindings. Borrows optimizers and schedulers that are lvalues: they must outlive their handles, and live
+  /// until free_memory() or end_training(). Owns rvalues, and shares the target of a shared_ptr. Moves a model to the
+  /// device and broadcasts rank 0's parameters and buffers (collective). Preparing an object twice returns the same
+  /// handle. A handle may be prepared again after free_memory(), and a model's handle by another Accelerator.
   template <class... Objects>
   auto prepare(Objects&&... objects);
 
   template <train::ModuleLike T>
   auto prepare_model(const T& model, const PrepareModelOptions& options = {});
 
-  /// What `prepare` does for a data loader. Where rank 0 reads for all, `slice_fn_for_dispatch` cuts each rank's part
-  /// out of what it sent: `[](const BatchT& round, const DispatchSlice& slice) { return part; }`. Collective.
+  /// Prepares a data loader. If rank 0 reads for all, `slice_fn_for_dispatch` cuts each rank's slice out of the
+  /// dispatched round: `[](const BatchT& round, const DispatchSlice& slice) { return part; }`. Collective.
   template <class BatchT>
   data::PreparedDataLoader<BatchT> prepare_data_loader(
       const DataLoader<BatchT>& loader,
       std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch = nullptr);
 
-  /// What `prepare` does for an optimizer, and for a scheduler. Prepare the optimizer that a scheduler follows as well.
+  /// Prepares one optimizer or scheduler. The optimizer that a scheduler follows must be prepared too.
   template <class Object>
   Optimizer prepare_optimizer(Object&& optimizer);
   template <class Object>
@@ -120,12 +118,12 @@ class Accelerator : public comm::PartialState {
 
   // The loop
 
-  /// Computes gradients of `loss` divided by the steps of accumulation; averaged over ranks when a window ends.
-  /// Collective then. With `num_items`, batches are weighted by their items instead.
+  /// Computes gradients of `loss`, divided by the number of accumulation steps. Averages them over ranks at the end of
+  /// a window; collective then. With `num_items`, weights batches by their items instead.
   void backward(const at::Tensor& loss, const BackwardOptions& options = {});
 
-  /// Opens a step of gradient accumulation: inside the scope, gradients of the models (all prepared ones if none is
-  /// named) stay local unless the window ends with this step, and optimizers and schedulers wait for that end.
+  /// Begins a step of gradient accumulation. Inside the scope, gradients of `models` (default: all prepared ones) stay
+  /// local unless this step ends the window, and optimizers and schedulers do nothing until it ends.
   template <class... M>
   [[nodiscard]] train::SyncScope accumulate(const Model<M>&... models);
 
@@ -135,13 +133,14 @@ class Accelerator : public comm::PartialState {
     return train::SyncScope(train::SyncScope::Kind::Pause, {model.prepared()});
   }
 
-  /// The next backward averages the gradients of `model`, although its forwards ran under no_sync.
+  /// Makes the next backward average the gradients of `model`, even if its forwards ran under no_sync.
   template <class M>
   [[nodiscard]] train::SyncScope trigger_sync_in_backward(const Model<M>& model) {
     return train::SyncScope(train::SyncScope::Kind::Trigger, {model.prepared()});
   }
 
-  /// Ranks that run out of batches in this scope stay and keep the others company. Collective. See parallel::Join.
+  /// Lets ranks that run out of batches in this scope shadow the collectives of the others. Collective. See
+  /// parallel::Join.
   template <class... M>
   UnevenInputs join_uneven_inputs(const Model<M>&... models) {
     return join_uneven_inputs(JoinOptions{}, models...);
@@ -151,16 +150,16 @@ class Accelerator : public comm::PartialState {
     return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_in_use(), options);
   }
 
-  /// Scales gradients so that their norm is at most `max_norm`; returns the norm before. Unscales fp16 gradients first.
-  /// Collective with `shared_clipping` and with `zero_stage = 2`.
+  /// Scales gradients so that their norm is at most `max_norm`. Returns the norm before scaling. Unscales fp16
+  /// gradients first. Collective with `shared_clipping` and with `zero_stage = 2`.
   at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type = 2.0);
   void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value);
 
-  /// Divides gradients by the fp16 loss scale; of all optimizers, or of one. At most once per step.
+  /// Divides gradients by the fp16 loss scale, for all optimizers or one. At most once per step.
   void unscale_gradients();
   void unscale_gradients(const Optimizer& optimizer);
 
-  /// A scope that computes in the accelerator's precision, for work outside of a prepared model.
+  /// A scope that autocasts to the accelerator's precision, for computation outside of a prepared model.
   [[nodiscard]] precision::Autocast autocast() const { return autocast(options_.autocast); }
   [[nodiscard]] precision::Autocast autocast(const AutocastKwargs& kwargs) const {
     return precision::Autocast(device().type(), mixed_precision_, kwargs);
@@ -173,8 +172,8 @@ class Accelerator : public comm::PartialState {
     return comm::gather(nest, group());
   }
 
-  /// gather, without the samples that were repeated to fill the last batch. Lists of other things are gathered as
-  /// objects.
+  /// gather, without the samples that were repeated to fill the last batch. Gathers lists of other objects with
+  /// gather_object.
   template <class T>
   T gather_for_metrics(const T& nest) const;
 
@@ -193,53 +192,53 @@ class Accelerator : public comm::PartialState {
     return comm::pad_across_processes(nest, group(), options);
   }
 
-  /// Raises a flag on this rank; check_trigger() is then true on all ranks, once.
+  /// Sets a flag on this rank. The next check_trigger() returns true on all ranks and clears it.
   void set_trigger() { trigger_ = true; }
   bool check_trigger();  // collective
 
-  /// Whether a scheduler has asked a rank to end, with SIGTERM or SIGUSR1. All ranks get the same answer in the same
-  /// call, and it stays true, so a loop that asks once per step can save and leave at the same step everywhere.
-  /// Collective: it sends one number, which costs a rank about 10 µs of computing through shared memory and 100 µs over
-  /// gloo. From the first call on these signals no longer end the process by themselves, unless the program has
-  /// handlers of its own, which stay.
+  /// Whether a job scheduler has asked any rank to end, with SIGTERM or SIGUSR1. All ranks get the same answer in the
+  /// same call, and it stays true. A loop that asks once per step can therefore save and leave at the same step
+  /// everywhere. Collective: sends one number, which costs a rank about 10 µs of CPU time through shared memory and 100
+  /// µs over gloo. From the first call on these signals no longer end the process by themselves. Existing signal
+  /// handlers of the program stay in place.
   bool preemption_requested();
 
   // Tracking
 
-  /// Starts the trackers of log_with (JSON lines if there are none) for a run of this project and tells them its
-  /// configuration. Files go to logging_dir/project_name. All ranks call it; the main process writes, unless a tracker
-  /// wants to hear from all. From here on nothing about a tracker throws: one that fails costs a warning.
+  /// Starts the trackers of log_with (default: JSON lines) for a run of this project and logs its configuration. Files
+  /// go to logging_dir/project_name. All ranks call it; only the main process writes, unless a tracker asks for all.
+  /// After this call trackers never throw: a failure is logged as a warning.
   void init_trackers(const std::string& project_name, const tracking::Values& config = {},
                      const InitTrackersOptions& options = {});
 
-  /// Tells all trackers: accelerator.log({{"loss", loss}, {"epoch", epoch}}, step).
+  /// Logs to all trackers: accelerator.log({{"loss", loss}, {"epoch", epoch}}, step).
   void log(const LogValues& values, std::optional<int64_t> step = std::nullopt);
 
-  /// Tells all trackers what a metric computed: accelerator.log(metric.compute(), step). A template, so that values in
-  /// braces mean the function above.
+  /// Logs the result of a metric: accelerator.log(metric.compute(), step). A template, so that values in braces select
+  /// the function above.
   template <std::same_as<metrics::Scores> Scores>
   void log(const Scores& scores, std::optional<int64_t> step = std::nullopt) {
     log(LogValues(scores.begin(), scores.end()), step);
   }
 
-  /// Images [channels, height, width] or batches of them by name, for the trackers that show images.
+  /// Logs images [channels, height, width] or batches of them, by name, to the trackers that support images.
   void log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
                   std::optional<int64_t> step = std::nullopt);
 
-  /// The distribution of the elements of tensors by name, for the trackers that show histograms.
+  /// Logs histograms of the elements of tensors, by name, to the trackers that support histograms.
   void log_histograms(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
                       std::optional<int64_t> step = std::nullopt);
 
-  /// One of the trackers, by its name; on ranks where it does nothing, it may be called just the same.
+  /// A tracker by its name. May be called on all ranks, including those on which the tracker does nothing.
   Tracker& get_tracker(const std::string& name) { return trackers_.get(name); }
 
-  /// A scope that is recorded; see ProfileKwargs. Without an argument those of AcceleratorOptions hold.
+  /// A scope that is profiled; see ProfileKwargs. Default: those of AcceleratorOptions.
   Profile profile() const { return Profile(options_.profile, group()); }
   Profile profile(const ProfileKwargs& kwargs) const { return Profile(kwargs, group()); }
 
   // Models and files
 
-  /// The user's module. Nothing wraps it, so this is what was given to prepare.
+  /// The user's module, as given to prepare.
   template <train::ModuleLike T>
   auto unwrap_model(const T& model) const {
     return train::module_of(model);
@@ -251,11 +250,11 @@ class Accelerator : public comm::PartialState {
     return train::state_dict_of(*train::module_of(model));
   }
 
-  /// Writes tensors as a safetensors file, on the main process; with save_on_each_node, on one process of each machine.
+  /// Writes tensors to a safetensors file, on the main process; with save_on_each_node, on one process per machine.
   void save(const StateDict& tensors, const std::filesystem::path& path) const;
 
-  /// Writes the weights of a model as safetensors into `directory`, divided into files of at most `max_shard_size`, on
-  /// the main process; with save_on_each_node, on one process of each machine. load_checkpoint_in_model() reads them.
+  /// Writes the weights of a model to `directory` as safetensors files of at most `max_shard_size`, on the main
+  /// process; with save_on_each_node, on one process per machine. Read them with load_checkpoint_in_model().
   template <train::ModuleLike T>
   void save_model(const T& model, const std::filesystem::path& directory, const SaveModelOptions& options = {}) const {
     if (writes_files()) checkpoint::save_model_files(get_state_dict(model), directory, options);
@@ -263,30 +262,29 @@ class Accelerator : public comm::PartialState {
 
   // Checkpoints: see docs/how_to/resume.md
 
-  /// Writes all that was prepared or registered, and where the loop is, to `output_dir`; without one, to the next
-  /// project_dir/checkpoints/checkpoint_N (ProjectConfiguration::automatic_checkpoint_naming). Returns the directory,
-  /// with the files of Python's Accelerate in it. A crash at any moment leaves what was there before, or the whole
-  /// checkpoint. With `async` it returns as soon as the state is copied; an error then comes with the next call, on
-  /// every rank. Collective; an Error on one rank is thrown on all. A number is used once, also if its save fails.
+  /// Writes all prepared and registered objects, and the position of the loop, to `output_dir`. Without one, writes to
+  /// the next project_dir/checkpoints/checkpoint_N (ProjectConfiguration::automatic_checkpoint_naming). Returns the
+  /// directory, which has the files of Python's Accelerate. Atomic: a crash leaves the previous content or the complete
+  /// checkpoint. With `async` it returns as soon as the state is copied; an error is then thrown by the next call, on
+  /// all ranks. Collective; an Error on one rank is thrown on all. A number is used once, even if the save fails.
   std::filesystem::path save_state(const std::filesystem::path& output_dir = {}, const SaveStateOptions& options = {});
   std::filesystem::path save_state(const SaveStateOptions& options) { return save_state({}, options); }
 
-  /// Goes on from a checkpoint of ours or of Python's; without `input_dir`, from the newest that is complete. The same
-  /// objects have to be prepared and registered as when it was saved. Throws Error, and changes nothing, when it is
-  /// damaged or does not fit. Whether it fits a scheduler or a registered object is seen when that loads its state: if
-  /// it throws, on whichever rank, some of these may have changed, and nothing else. The next walk over a loader gives
-  /// the rest of its epoch. Collective.
+  /// Resumes from a checkpoint of this library or of Python's Accelerate; without `input_dir`, from the newest complete
+  /// one. The same objects must be prepared and registered as when it was saved. Throws Error, and changes nothing, if
+  /// the checkpoint is damaged or does not fit. Schedulers and registered objects check only while they load: if one
+  /// throws, on any rank, some of these may have changed, but nothing else. The next iteration over a loader yields the
+  /// rest of its epoch. Collective.
   void load_state(const std::filesystem::path& input_dir = {});
 
-  /// Whether load_state() with this argument has something to load, on all machines: in a run's first start it has not.
-  /// Unlike the existence of a directory this is the same on every rank, and right after a crash in the first save. A
-  /// damaged `input_dir` counts: load_state() says what is wrong with it. Without one, a checkpoint that another
-  /// release has saved in its own form is an Error. Collective.
+  /// Whether load_state() with this argument has something to load, on all machines; false in the first start of a run.
+  /// Unlike the existence of a directory, the answer is the same on all ranks, and correct after a crash in the first
+  /// save. True for a damaged `input_dir`: load_state() reports the damage. Without `input_dir`, throws Error for a
+  /// checkpoint in the format of another release. Collective.
   bool has_checkpoint(const std::filesystem::path& input_dir = {});
 
-  /// Makes objects part of checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const
-  /// TorchValue&)`, borrowed, or shared through a shared_ptr. In the same order whenever a checkpoint is saved or
-  /// loaded.
+  /// Includes objects in checkpoints: anything with `TorchValue state_dict()` and `load_state_dict(const TorchValue&)`.
+  /// Borrows them, or shares ownership of a shared_ptr. Register them in the same order for saving and loading.
   template <class... Objects>
   void register_for_checkpointing(Objects&... objects) {
     static_assert((requires { checkpoint::custom_object(objects); } && ...),
@@ -295,18 +293,18 @@ class Accelerator : public comm::PartialState {
     (custom_objects_.push_back(checkpoint::custom_object(objects)), ...);
   }
 
-  /// `hook` is called when a checkpoint is saved, before anything is written, with the directory that becomes it. What
-  /// it takes out of `weights` is not written.
+  /// Calls `hook` when a checkpoint is saved, before anything is written, with the directory that becomes the
+  /// checkpoint. Entries that it removes from `weights` are not written.
   checkpoint::RemovableHandle register_save_state_pre_hook(checkpoint::SaveStateHook hook) {
     return checkpointer_->save_hooks.add(std::move(hook));
   }
 
-  /// `hook` is called when a checkpoint is loaded. What it takes out of `models` is not loaded.
+  /// Calls `hook` when a checkpoint is loaded. Entries that it removes from `models` are not loaded.
   checkpoint::RemovableHandle register_load_state_pre_hook(checkpoint::LoadStateHook hook) {
     return checkpointer_->load_hooks.add(std::move(hook));
   }
 
-  /// The number of the next checkpoint that save_state() names by itself.
+  /// The number of the next checkpoint in automatic naming.
   int64_t save_iteration() const { return project_configuration_.iteration; }
   void set_save_iteration(int64_t iteration) { project_configuration_.iteration = iteration; }
 
@@ -317,7 +315,7 @@ class Accelerator : public comm::PartialState {
 
   // State
 
-  /// What the program asked for; the members below tell what came of it.
+  /// The options as given; the members below return the values in effect.
   const AcceleratorOptions& options() const { return options_; }
 
   precision::MixedPrecision mixed_precision() const { return mixed_precision_; }
@@ -328,7 +326,7 @@ class Accelerator : public comm::PartialState {
   bool step_scheduler_with_optimizer() const { return options_.step_scheduler_with_optimizer; }
   const std::vector<std::string>& rng_types() const { return options_.rng_types; }
 
-  /// How loaders that are prepared from now on share their data.
+  /// How loaders that are prepared later divide their data among ranks.
   const DataLoaderConfiguration& dataloader_config() const { return options_.dataloader_config; }
   bool split_batches() const { return dataloader_config().split_batches; }
   std::optional<bool> dispatch_batches() const { return dataloader_config().dispatch_batches; }
@@ -343,22 +341,21 @@ class Accelerator : public comm::PartialState {
   void set_gradient_accumulation_steps(int64_t num_steps);
   const std::shared_ptr<GradientState>& gradient_state() const { return gradient_state_; }
 
-  /// Where the run keeps its checkpoints and logs; logging_dir is filled in.
+  /// The directories of checkpoints and logs; logging_dir is filled in.
   const ProjectConfiguration& project_configuration() const { return project_configuration_; }
 
-  /// Whether the batch being worked on is its loader's last, and how many of its samples over all ranks are not
-  /// repeats.
+  /// Whether the current batch is the last of its loader, and how many of its samples, over all ranks, are not repeats.
   bool end_of_dataloader() const { return active_loaders_->end_of_dataloader(); }
   int64_t remainder() const { return active_loaders_->remainder(); }
 
-  /// Whether a prepared optimizer left out its latest step because fp16 gradients overflowed.
+  /// Whether a prepared optimizer skipped its latest step because fp16 gradients overflowed.
   bool optimizer_step_was_skipped() const;
 
   const std::vector<Optimizer>& optimizers() const { return *optimizers_; }
   const std::vector<Scheduler>& schedulers() const { return schedulers_; }
 
-  /// Forgets everything prepared: it is no longer part of checkpoints, and of nothing else that is done for all that
-  /// was prepared. Handles that are still around keep working; what they held is freed with the last.
+  /// Releases all prepared objects: they are no longer part of checkpoints, nor of any call that applies to all
+  /// prepared objects. Existing handles keep working; the last one frees its object.
   void free_memory();
 
   /// Finishes the trackers, gives every rank the whole state of sharded optimizers, and leaves the job. Call it at the
@@ -372,7 +369,7 @@ class Accelerator : public comm::PartialState {
   auto first_pass(Object&& object);
 
   template <class S>
-  struct Deferred;  // a scheduler, prepared when all optimizers are
+  struct Deferred;  // a scheduler; prepared after all optimizers
 
   std::shared_ptr<train::PreparedModel> register_model(const std::shared_ptr<torch::nn::Module>& module,
                                                        bool evaluation_mode);
@@ -410,29 +407,29 @@ class Accelerator : public comm::PartialState {
   AcceleratorOptions options_;
   ProjectConfiguration project_configuration_;
   precision::MixedPrecision mixed_precision_;
-  std::optional<int64_t> zero_stage_;  // else ranks share a step where that is safe and pays
+  std::optional<int64_t> zero_stage_;  // unset: shard a step if that is safe and pays
   std::shared_ptr<precision::GradScaler> scaler_;
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
   std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();
   std::vector<std::shared_ptr<train::PreparedModel>> models_;
-  // Also those that free_memory() forgot, while someone holds a handle: backward averages their gradients too.
+  // Includes models released by free_memory() while a handle exists: backward averages their gradients too.
   std::vector<std::weak_ptr<train::PreparedModel>> models_in_use_;
   // Shared with the schedulers, which may be prepared before the optimizer that they follow.
   std::shared_ptr<std::vector<Optimizer>> optimizers_ = std::make_shared<std::vector<Optimizer>>();
-  // Also those that free_memory() forgot, while someone holds a handle: they may share gradients with other ranks.
+  // Includes optimizers released by free_memory() while a handle exists: they may keep shards of gradients.
   std::vector<train::WeakOptimizer> optimizers_in_use_;
   std::vector<Scheduler> schedulers_;
   std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
   std::vector<checkpoint::CustomObject> custom_objects_;
   std::unique_ptr<checkpoint::Checkpointer> checkpointer_;
-  int64_t loss_divisor_;  // the length of the window that the next backward belongs to
-  std::vector<std::weak_ptr<train::PreparedModel>> accumulating_;  // the models of the step of accumulate()
+  int64_t loss_divisor_;                                           // the length of the window of the next backward
+  std::vector<std::weak_ptr<train::PreparedModel>> accumulating_;  // the models of the current step of accumulate()
   bool trigger_ = false;
   tracking::Trackers trackers_;
   bool preempted_ = false;
 };
 
-// What follows is the part of the above that depends on the user's types.
+// Definitions of the templates.
 
 template <class S>
 struct Accelerator::Deferred {
@@ -481,7 +478,7 @@ auto Accelerator::first_pass(Object&& object) {
         train::SchedulerLike<T> || train::SchedulerPointer<T>,
         "prepare() takes modules, torch::optim optimizers, accelerate::DataLoader and schedulers. This argument "
         "is none of them: pass the module's holder or shared_ptr, and build the loader with accelerate::DataLoader.");
-    return std::type_identity<T>();  // so that the sentence above is all that is said
+    return std::type_identity<T>();  // so that the message above is the only one
   }
 }
 
@@ -494,7 +491,7 @@ auto Accelerator::prepare(Objects&&... objects) {
     else
       return std::move(part);
   };
-  std::tuple parts{first_pass(std::forward<Objects>(objects))...};  // braces: from left to right on every rank
+  std::tuple parts{first_pass(std::forward<Objects>(objects))...};  // braces evaluate from left to right, on every rank
   return std::apply(
       [&](auto&... part) {
         if constexpr (sizeof...(part) == 1)

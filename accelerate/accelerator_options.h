@@ -1,6 +1,6 @@
 #pragma once
 
-// What a user can ask of an Accelerator.
+// The options of an Accelerator.
 
 #include <chrono>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct GradientAccumulationPlugin {
   std::optional<int64_t> num_steps = std::nullopt;  // else ACCELERATE_GRADIENT_ACCUMULATION_STEPS, else 1
   bool sync_with_dataloader = true;                 // the last batch of a loader ends a window, full or not
   bool sync_each_batch = false;    // average over ranks after every backward: less memory, more traffic
-  bool scale_last_window = false;  // divide an incomplete last window by its real length
+  bool scale_last_window = false;  // divide an incomplete last window by its actual length
 };
 
 struct AcceleratorOptions {
@@ -44,18 +44,17 @@ struct AcceleratorOptions {
   DataLoaderConfiguration dataloader_config = {};
   GradientAccumulationPlugin gradient_accumulation_plugin = {};
   bool step_scheduler_with_optimizer = true;  // schedulers advance once per process and optimizer step
-  bool fused_optimizers = true;               // AdamW, Adam and SGD step through libtorch's fused kernels
-  // 1: each rank steps its share of the parameters, and the ranks keep the optimizer's state once; results are the
-  // same. 2: each rank also keeps its share of the averaged gradients only. 0: each steps all of it. Else
-  // ACCELERATE_ZERO_STAGE, else 1 where that is safe and pays: AdamW and Adam on ranks of one machine. DeepSpeed's
-  // word.
+  bool fused_optimizers = true;               // AdamW, Adam and SGD use libtorch's fused kernels
+  // ZeRO stage, DeepSpeed's term. 0: each rank steps all parameters. 1: each rank steps its shard, and ranks keep the
+  // optimizer's state once; results are the same. 2: each rank also keeps only its shard of the averaged gradients.
+  // Default: ACCELERATE_ZERO_STAGE, else 1 if that is safe and pays: AdamW and Adam on ranks of one machine.
   std::optional<int64_t> zero_stage = std::nullopt;
-  // Ranks share the work of clip_grad_norm_, which is collective then: the norm comes out of the reduction of
-  // gradients, or each rank looks at its share. It differs by rounding, and where optimizers are sharded, a rank scales
-  // its share of the gradients only.
+  // Ranks divide the work of clip_grad_norm_, which is then collective. The norm is a by-product of the gradients'
+  // all-reduce, or each rank computes the norm of its shard. It differs by rounding. With sharded optimizers a rank
+  // scales only its shard of the gradients.
   bool shared_clipping = false;
-  std::vector<std::string> rng_types = {"generator"};  // what loaders copy from rank 0 when an epoch begins
-  // "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or own trackers
+  std::vector<std::string> rng_types = {"generator"};  // loaders copy these from rank 0 when an epoch begins
+  // "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or custom trackers
   std::vector<tracking::LogWith> log_with = {};
   std::filesystem::path project_dir = {};  // short for project_config.project_dir
   ProjectConfiguration project_config = {};
@@ -63,9 +62,9 @@ struct AcceleratorOptions {
   GradScalerKwargs grad_scaler = {};
   AutocastKwargs autocast = {};
   ProfileKwargs profile = {};
-  std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of every collective
-  std::string backend = {};      // how ranks talk: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
-  std::string init_method = {};  // where they find each other: env:// (the default), tcp://host:port or file:///path
+  std::optional<std::chrono::milliseconds> timeout = std::nullopt;  // of each collective
+  std::string backend = {};      // transport: auto, shm, gloo or nccl; else ACCELERATE_COMM, else auto
+  std::string init_method = {};  // rendezvous: env:// (the default), tcp://host:port or file:///path
 };
 
 }  // namespace accelerate

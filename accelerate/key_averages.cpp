@@ -10,13 +10,13 @@ namespace {
 
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-/// Which calls were made inside of which.
+/// The nesting of calls.
 struct CallTree {
   std::vector<size_t> parent;
   std::vector<std::vector<size_t>> children;
 };
 
-/// A call is inside of another of its thread if its time is. Calls that end in another thread have no place in it.
+/// A call is nested in another of its thread if its interval is. Asynchronous calls are left out.
 CallTree tree_of(const std::vector<FunctionEvent>& events) {
   CallTree tree{std::vector<size_t>(events.size(), kNone), std::vector<std::vector<size_t>>(events.size())};
   std::vector<size_t> order;
@@ -44,7 +44,7 @@ CallTree tree_of(const std::vector<FunctionEvent>& events) {
   return tree;
 }
 
-/// An operator that does nothing but call another of its name counts once. Returns whether each event stays.
+/// Merges an operator that only calls another of the same name into one call. Returns whether each event stays.
 std::vector<bool> merge_wrappers(const std::vector<FunctionEvent>& events, CallTree& tree) {
   std::vector<bool> stays(events.size(), true);
   for (bool changed = true; changed;) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a recording spent its time on, operator by operator: torch.profiler's key_averages() and its table. Torch-free.
+// Profiling results per operator: torch.profiler's key_averages() and its table. Torch-free.
 
 #include <cstdint>
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace accelerate {
 
-/// One call of an operator, or a marked stretch of code, as the profiler recorded it.
+/// One call of an operator, or a user annotation, as the profiler recorded it.
 struct FunctionEvent {
   std::string name = {};
   uint64_t thread = 0;
   double start_us = 0;
   double end_us = 0;
-  bool is_async = false;  // it ended in another thread than it began
+  bool is_async = false;  // began and ended in different threads
   bool is_user_annotation = false;
-  int64_t cpu_memory_usage = 0;  // bytes that were allocated while it ran, less those that were freed
+  int64_t cpu_memory_usage = 0;  // bytes allocated minus bytes freed while it ran
   int64_t flops = 0;
   std::vector<std::vector<int64_t>> input_shapes = {};
 };
@@ -34,13 +34,13 @@ struct FunctionEventAvg {
   std::string input_shapes = {};  // with group_by_input_shape
   bool is_async = false;
   bool is_user_annotation = false;
-  bool is_top_level = true;  // its first call was not inside of another
+  bool is_top_level = true;  // its first call was not nested in another
 
   double cpu_time() const { return count == 0 ? 0 : cpu_time_total / count; }
 };
 
 struct KeyAveragesOptions {
-  bool group_by_input_shape = false;  // calls with other shapes are counted apart; needs record_shapes
+  bool group_by_input_shape = false;  // count calls with different shapes separately; needs record_shapes
 };
 
 struct ProfileTableOptions {
@@ -51,13 +51,13 @@ struct ProfileTableOptions {
   int64_t max_name_column_width = 55;
   int64_t max_shapes_column_width = 80;
   bool top_level_events_only = false;
-  std::string time_unit = {};  // "s", "ms" or "us"; empty: whichever suits each time
+  std::string time_unit = {};  // "s", "ms" or "us"; empty: chosen for each time
 };
 
-/// A list with one element for each operator, in the order of the first calls.
+/// One element per operator, in the order of first calls.
 class KeyAverages {
  public:
-  /// `events` in the order in which they began. `profile_memory` and `with_flops` add columns to the table.
+  /// `events` are sorted by start time. `profile_memory` and `with_flops` add columns to the table.
   KeyAverages(const std::vector<FunctionEvent>& events, const KeyAveragesOptions& options = {},
               bool profile_memory = false, bool with_flops = false);
 
@@ -68,8 +68,7 @@ class KeyAverages {
 
   double self_cpu_time_total() const;
 
-  /// The table that Python's `key_averages().table()` prints, to the letter. Throws Error for a `sort_by` or
-  /// `time_unit` that there is not.
+  /// The same table as Python's `key_averages().table()`. Throws Error for an unknown `sort_by` or `time_unit`.
   std::string table(const ProfileTableOptions& options = {}) const;
 
  private:

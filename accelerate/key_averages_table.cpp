@@ -42,10 +42,10 @@ std::string format_memory(int64_t bytes) {
 
 struct FlopsUnit {
   double scale = 1;
-  std::string name = {};  // empty: nothing was counted
+  std::string name = {};  // empty if nothing was counted
 };
 
-/// The unit in which the smallest count has at least one digit before its point.
+/// The largest unit in which the smallest count is at least 1.
 FlopsUnit flops_unit(const std::vector<const FunctionEventAvg*>& rows) {
   static constexpr std::array kNames = {"FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs"};
   int64_t smallest = 0;
@@ -75,7 +75,7 @@ SortKey sort_key(const std::string& name) {
        "flops");
 }
 
-/// Cells of text, right-aligned in columns.
+/// Right-aligned columns of text.
 class TextTable {
  public:
   void add_column(const std::string& header, size_t width) {
@@ -106,7 +106,7 @@ class TextTable {
   std::vector<size_t> widths_;
 };
 
-/// As wide as the longest text and four more, but not wider than `limit`.
+/// The length of the longest text plus four, at most `limit`.
 template <class Text>
 size_t column_width(const std::vector<const FunctionEventAvg*>& rows, int64_t limit, Text text) {
   size_t longest = 0;

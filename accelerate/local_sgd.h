@@ -7,8 +7,8 @@
 
 namespace accelerate {
 
-/// A scope in which every rank trains on its own, and parameters are averaged after every `local_sgd_steps` calls of
-/// step() and at the end:
+/// A scope in which ranks train without averaging gradients. Parameters are averaged after every `local_sgd_steps`
+/// calls of step() and at the end:
 ///
 ///   accelerate::LocalSGD local_sgd(accelerator, model, 8);
 ///   for (auto& batch : train) {
@@ -24,10 +24,10 @@ class [[nodiscard]] LocalSGD {
                  enabled ? std::vector{model.prepared()} : std::vector<std::shared_ptr<train::PreparedModel>>()),
         averaging_(model.parameters(), accelerator.group(), local_sgd_steps, enabled) {}
 
-  /// Counts an optimizer step. Collective at the end of a round.
+  /// Counts an optimizer step. Collective when it averages.
   void step() { averaging_.step(); }
 
-  /// Averages for the last time; otherwise the end of the scope does. Collective.
+  /// Averages once more and ends the averaging; otherwise the destructor does. Collective.
   void finish() { averaging_.finish(); }
 
  private:

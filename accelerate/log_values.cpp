@@ -19,7 +19,7 @@ tracking::Value element_of(const at::Tensor& tensor) {
   return scalar.toDouble();
 }
 
-/// The images [n, c, h, w] in rows of eight as one image [c, H, W]; places that stay free are black.
+/// Arranges images [n, c, h, w] in rows of eight as one image [c, H, W]; free cells are black.
 at::Tensor grid_of(const at::Tensor& images) {
   auto num_columns = std::min(images.size(0), kImagesPerRow);
   auto num_rows = (images.size(0) + num_columns - 1) / num_columns;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a program gives to log(): the values of trackers, and tensors too.
+// The arguments of log(): the values of trackers, and tensors.
 
 #include <concepts>
 #include <initializer_list>
@@ -17,14 +17,14 @@ namespace accelerate {
 
 class LogValue;
 
-/// Names and what they stand for: {{"loss", loss}, {"epoch", 3}}.
+/// Values by name: {{"loss", loss}, {"epoch", 3}}.
 using LogValues = std::vector<std::pair<std::string, LogValue>>;
 
-/// A number, truth value, text, tensor of one element, or several of them by name. A tensor is read when a tracker
-/// wants the value, so on the other processes it costs nothing.
+/// A number, Boolean, string, tensor with one element, or several of these by name. A tensor is read only when a
+/// tracker needs its value, so it costs nothing on other processes.
 class LogValue {
  public:
-  /// Throws Error for a tensor of more or fewer elements than one.
+  /// Throws Error for a tensor with more or fewer elements than one.
   LogValue(at::Tensor tensor);
   template <class T>
     requires(std::constructible_from<tracking::Value, T> && !std::convertible_to<T, at::Tensor>)
@@ -37,16 +37,15 @@ class LogValue {
   std::variant<tracking::Value, at::Tensor, LogValues> content_;
 };
 
-/// The values as trackers take them; every tensor is read here.
+/// Converts to the values of trackers. Reads every tensor.
 tracking::Values values_of(const LogValues& values);
 
-/// Throws Error naming the image when the tensor is none: [channels, height, width] or a batch of them, with 1, 3 or 4
+/// Throws Error naming the image if the tensor is not [channels, height, width] or a batch of these, with 1, 3 or 4
 /// channels.
 void check_image(const std::string& name, const at::Tensor& tensor);
 
-/// An image of a tensor [channels, height, width], or of a batch [n, channels, height, width], whose images then lie in
-/// rows of eight. Bytes are taken as they are; other numbers are colours from 0 to 1. The tensor has to pass
-/// check_image().
+/// An image from a tensor [channels, height, width], or a grid with eight images per row from a batch [n, channels,
+/// height, width]. Bytes are used as they are; other types are colours from 0 to 1. The tensor must pass check_image().
 tracking::Image image_of(const at::Tensor& tensor);
 
 /// All elements of a tensor.

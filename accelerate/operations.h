@@ -1,6 +1,6 @@
 #pragma once
 
-// The collectives as free functions, over all processes of the job: what Python has in accelerate.utils.
+// The collectives as free functions over all processes of the job, as in Python's accelerate.utils.
 
 #include "accelerate/base/require_cpp20.h"
 
@@ -15,25 +15,25 @@
 
 namespace accelerate {
 
-/// The tensors of all ranks along dim 0, in rank order, and the lists of other things. Collective.
+/// Concatenates the tensors of all ranks along dim 0, in rank order, and lists of other objects. Collective.
 template <class T>
 T gather(const T& nest) {
   return comm::gather(nest, PartialState().group());
 }
 
-/// The lists of all ranks, one after the other. Collective.
+/// Concatenates the lists of all ranks. Collective.
 template <class T>
 std::vector<T> gather_object(const std::vector<T>& objects) {
   return comm::gather_object(objects, PartialState().group());
 }
 
-/// The mean over ranks unless another reduction is named.
+/// Reduces over ranks, by default to the mean. Collective.
 template <class T>
 T reduce(const T& nest, std::string_view reduction = "mean", double scale = 1.0) {
   return comm::reduce(nest, PartialState().group(), reduction, scale);
 }
 
-/// Every tensor with the values of rank `from_process`. Collective.
+/// Returns the tensors of rank `from_process`. Collective.
 template <class T>
 T broadcast(T nest, int from_process = 0) {
   return comm::broadcast(std::move(nest), PartialState().group(), from_process);
@@ -45,18 +45,18 @@ void broadcast_object_list(std::vector<T>& objects, int from_process = 0) {
   comm::broadcast_object_list(objects, PartialState().group(), from_process);
 }
 
-/// Each tensor padded along a dim to the longest of all ranks. Collective.
+/// Pads each tensor along a dim to the longest of all ranks. Collective.
 template <class T>
 T pad_across_processes(const T& nest, const comm::PadOptions& options = {}) {
   return comm::pad_across_processes(nest, PartialState().group(), options);
 }
 
-/// Returns when all ranks have called it.
+/// A barrier: returns when all ranks have called it.
 inline void wait_for_everyone() { PartialState().wait_for_everyone(); }
 
 using comm::set_seed;
 
-/// Copies rank 0's random states of these kinds to all ranks. Collective.
+/// Copies rank 0's random states of the given kinds to all ranks. Collective.
 inline void synchronize_rng_states(const std::vector<std::string>& kinds, at::Generator generator = {}) {
   comm::synchronize_rng_states(kinds, PartialState().group(), std::move(generator));
 }

@@ -55,7 +55,7 @@ void check(const ProfileSchedule& schedule) {
   }
 }
 
-/// libtorch's profiler writes a trace without a word about errors. It ends with the trace's own name.
+/// libtorch's profiler does not report write errors. A complete trace ends with its own name.
 void check_is_whole(const std::filesystem::path& trace) {
   constexpr uint64_t kTail = 8192;  // longer than any path
   const auto file = File::open(trace);
@@ -68,7 +68,7 @@ void check_is_whole(const std::filesystem::path& trace) {
        " bytes, before it is complete; the disk may be full, or the limit on the size of files (ulimit -f) too low");
 }
 
-/// libtorch writes a recording once, so another file with it is a copy of the first.
+/// libtorch can write a recording only once, so further files are copies of the first.
 void copy_trace(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code error;
   if (std::filesystem::equivalent(from, to, error)) return;
@@ -109,7 +109,7 @@ Profile::~Profile() noexcept(false) {
     try {
       export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
     } catch (const Error&) {
-      failure = std::current_exception();  // the other ranks come to the barrier
+      failure = std::current_exception();  // thrown after the barrier, which the other ranks enter
     }
   } else {
     const auto& schedule = *kwargs_.schedule_option;  // without one everything is recorded
@@ -139,7 +139,7 @@ ProfileAction Profile::action() const {
   return kwargs_.schedule_option ? profile_action(*kwargs_.schedule_option, step_num_) : ProfileAction::Record;
 }
 
-/// Brings the profiler into the state that the step at hand wants.
+/// Switches the profiler to the action of the current step.
 void Profile::enter() {
   auto wanted = action();
   if (wanted != ProfileAction::None && !prepared_) prepare();
@@ -158,7 +158,7 @@ void Profile::leave(bool last) {
     stop_recording();
     if (kwargs_.on_trace_ready) kwargs_.on_trace_ready(*this);
   } else if (last && prepared_) {
-    // The profiler forgets its preparations only by running.
+    // The profiler can be reset only by running it.
     start_recording();
     profiler::disableProfiler();
   }
@@ -192,10 +192,10 @@ void Profile::export_chrome_trace(const std::filesystem::path& path) {
   report_file_size_limit();
   if (!exported_.empty()) return copy_trace(exported_, path);
   std::error_code ignored;
-  std::filesystem::remove(path, ignored);  // an earlier trace is not to be taken for this one
+  std::filesystem::remove(path, ignored);  // a stale trace must not be taken for this one
   try {
     result_->save(path.string());
-  } catch (const c10::Error& error) {  // as after a trace that was cut short
+  } catch (const c10::Error& error) {  // for example after a truncated trace
     fail(path.string(), ": cannot be written: ", error.what_without_backtrace());
   }
   check_is_whole(path);

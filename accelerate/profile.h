@@ -1,6 +1,6 @@
 #pragma once
 
-// What a training spends its time on, as a trace for chrome://tracing or https://ui.perfetto.dev, and as a table.
+// Profiling of a training run: a trace for chrome://tracing or https://ui.perfetto.dev, and a table.
 
 #include <cstdint>
 #include <filesystem>
@@ -24,24 +24,24 @@ namespace accelerate {
 
 class Profile;
 
-/// Which steps are recorded: after the first `skip_first`, cycles of `wait` steps without the profiler, `warmup` steps
-/// with it whose events are dropped, and `active` steps that make a trace.
+/// Which steps are recorded. After `skip_first` steps, each cycle has `wait` steps without the profiler, `warmup` steps
+/// whose events are dropped, and `active` steps that are recorded as a trace.
 struct ProfileSchedule {
   int64_t wait = 0;
   int64_t warmup = 0;
   int64_t active = 1;
-  int64_t repeat = 0;  // cycles; 0: as long as there are steps
+  int64_t repeat = 0;  // number of cycles; 0: unlimited
   int64_t skip_first = 0;
 };
 
 enum class ProfileAction { None, Warmup, Record, RecordAndSave };
 
-/// What the profiler does in a step, counted from 0. The last of the active steps saves.
+/// The profiler's action in a step, counted from 0. The last active step of a cycle saves.
 ProfileAction profile_action(const ProfileSchedule& schedule, int64_t step);
 
 struct ProfileKwargs {
-  std::vector<std::string> activities = {};  // "cpu", "cuda"; none: whatever this libtorch can record
-  std::optional<ProfileSchedule> schedule_option = std::nullopt;  // none: everything from the begin to the end
+  std::vector<std::string> activities = {};  // "cpu", "cuda"; empty: all that this libtorch can record
+  std::optional<ProfileSchedule> schedule_option = std::nullopt;  // none: record everything
   std::function<void(Profile&)> on_trace_ready = nullptr;         // called after every cycle
   bool record_shapes = false;
   bool profile_memory = false;
@@ -49,35 +49,35 @@ struct ProfileKwargs {
   std::filesystem::path output_trace_dir = {};  // each rank writes profile_<rank>.json there when the scope ends
 };
 
-/// Records what runs in this thread, and in autograd's on its behalf, while it lives. One at a time in a process.
+/// Records this thread, and autograd's threads on its behalf, while it lives. One per process at a time.
 ///
 ///   auto profile = accelerator.profile({.output_trace_dir = "traces"});
 class [[nodiscard]] Profile {
  public:
-  /// Throws Error for a schedule that cannot be, an unknown activity, or a directory that cannot be made.
+  /// Throws Error for an invalid schedule, an unknown activity, or a directory that cannot be created.
   Profile(const ProfileKwargs& kwargs, comm::Group group);
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  /// Ends the recording, writes the trace and waits for the other ranks to have written theirs (collective where there
-  /// is an output_trace_dir). Throws Error when the trace cannot be written; warns when no step was recorded. When an
-  /// exception passes through, only the recording is ended.
+  /// Ends the recording, writes the trace and waits until the other ranks have written theirs; collective if there is
+  /// an output_trace_dir. Throws Error if the trace cannot be written; warns if no step was recorded. During stack
+  /// unwinding it only ends the recording.
   ~Profile() noexcept(false);
 
-  /// Tells that a step of the training ends here.
+  /// Marks the end of a training step.
   void step();
   int64_t step_num() const { return step_num_; }
 
-  /// Ends the recording before the scope does, so that its results can be read. There are no further steps.
+  /// Ends the recording before the end of the scope, so that its results can be read. No steps may follow.
   void stop();
 
-  /// The operators of the latest finished recording, with the names, counts and sums of torch.profiler. It is finished
-  /// after stop(), and in on_trace_ready. Times are those of the CPU; what a GPU did is in the trace. Throws Error when
-  /// there is none yet.
+  /// The operators of the latest finished recording, with the names, counts and sums of torch.profiler. A recording is
+  /// finished after stop() and in on_trace_ready. Contains CPU times only; GPU activity is in the trace. Throws Error
+  /// if no recording is finished.
   KeyAverages key_averages(const KeyAveragesOptions& options = {}) const;
 
-  /// Writes the latest finished recording as JSON; a second file of the same recording is a copy of the first. Throws
-  /// Error when there is none yet, or it cannot be written.
+  /// Writes the latest finished recording as JSON. A second file of the same recording is a copy of the first. Throws
+  /// Error if no recording is finished, or if the file cannot be written.
   void export_chrome_trace(const std::filesystem::path& path);
 
  private:
@@ -97,7 +97,7 @@ class [[nodiscard]] Profile {
   bool stopped_ = false;
   std::unique_ptr<at::RecordFunction> step_marker_;
   std::unique_ptr<torch::autograd::profiler::ProfilerResult> result_;
-  std::filesystem::path exported_;  // where that was written first
+  std::filesystem::path exported_;  // first file of the latest recording
 };
 
 }  // namespace accelerate

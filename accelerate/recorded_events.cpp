@@ -18,7 +18,7 @@ using torch::autograd::profiler::ProfilerResult;
 
 constexpr std::string_view kMemoryEvent = "[memory]", kOutOfMemoryEvent = "[OutOfMemory]";
 
-/// What torch.profiler leaves out of its tables.
+/// Events that torch.profiler leaves out of its tables.
 bool is_left_out(const KinetoEvent& event, const std::string& name) {
   static const std::set<std::string> names = {"profiler::_record_function_enter",
                                               "profiler::_record_function_enter_new",
@@ -47,7 +47,7 @@ std::vector<Allocation> allocations_of(const ProfilerResult& result) {
   return allocations;
 }
 
-/// The bytes that were allocated between the ends of `event`, in whichever thread, as torch.profiler counts them.
+/// The bytes allocated during `event` in any thread, as torch.profiler counts them.
 int64_t memory_usage(std::vector<Allocation>& allocations, const KinetoEvent& event) {
   auto next = std::lower_bound(allocations.begin(), allocations.end(), event.startNs(),
                                [](const Allocation& a, uint64_t time) { return a.event->startNs() < time; });
@@ -59,7 +59,7 @@ int64_t memory_usage(std::vector<Allocation>& allocations, const KinetoEvent& ev
   return bytes;
 }
 
-/// Steps of a schedule are added up although each has a number.
+/// The steps of a schedule have numbers, but share one row.
 std::string name_in_table(const KinetoEvent& event) {
   const auto name = event.name();
   if (name.starts_with("ProfilerStep#")) return "ProfilerStep*";

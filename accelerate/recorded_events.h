@@ -1,6 +1,6 @@
 #pragma once
 
-// What libtorch's profiler has recorded, as the events that tables are made of.
+// Converts recordings of libtorch's profiler into the events of key_averages.h.
 
 #include <vector>
 
@@ -12,7 +12,7 @@ struct ProfilerResult;
 
 namespace accelerate {
 
-/// The calls of operators on the CPU, and allocations outside of all of them, in the order in which they began.
+/// Calls of operators on the CPU, and allocations outside of any call, sorted by start time.
 std::vector<FunctionEvent> function_events(const torch::autograd::profiler::ProfilerResult& result);
 
 }  // namespace accelerate
