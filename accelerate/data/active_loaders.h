@@ -1,7 +1,7 @@
 #pragma once
 
-// Which prepared loaders are being walked over at the moment, innermost last. The Accelerator asks it where it is:
-// whether this is the last batch, and how many of the gathered samples are real.
+// The stack of prepared loaders that are being iterated over. It tells the Accelerator whether the current batch is the
+// last one, and how many of the gathered samples are not padding.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace accelerate::data {
 
-/// How far one walk over a loader has come.
+/// The progress of one pass over a loader.
 struct LoaderProgress {
   bool end_of_dataloader = false;  // the batch in use is the last one
-  int64_t remainder = -1;          // real samples in the ranks' last batches together; 0: all of them, -1: not known
+  int64_t remainder = -1;  // samples in the last batches of all ranks, without repeated ones; 0: all, -1: unknown
 };
 
-/// The stack of walks. The questions are about the innermost one.
+/// The passes in progress, innermost last. Queries are about the innermost one.
 class ActiveLoaders {
  public:
   bool in_dataloader() const { return !stack_.empty(); }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `for (auto& batch : loader)` walks with.
+// The iterator behind `for (auto& batch : loader)`.
 
 #include <cstddef>
 #include <iterator>
@@ -9,17 +9,17 @@
 
 namespace accelerate::data {
 
-/// One walk over the batches of a loader.
+/// One pass over the batches of a loader.
 template <class BatchT>
 class Epoch {
  public:
   virtual ~Epoch() = default;
 
-  /// The next batch, valid until the following call; null at the end.
+  /// Returns the next batch, valid until the following call; null at the end.
   virtual BatchT* next() = 0;
 };
 
-/// Owns the walk: leaving the loop early ends it, with its worker threads.
+/// Owns the pass: leaving the loop early ends it and its worker threads.
 template <class BatchT>
 class BatchIterator {
  public:

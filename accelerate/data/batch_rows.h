@@ -1,6 +1,6 @@
 #pragma once
 
-// A finished batch as the list of its samples, for a collate function that takes samples.
+// Splits a finished batch into its samples, for a collate function that takes samples.
 
 #include <array>
 #include <concepts>
@@ -30,12 +30,12 @@ constexpr bool is_all_tensors<Fields> = is_all_tensors<decltype(tensors::fields_
 
 }  // namespace detail
 
-/// Whether this is a batch that consists of tensors only, so that its rows are its samples. A std::vector is none: data
-/// sets give their samples in one.
+/// Whether this type is a batch of tensors only, so that its rows are its samples. False for a std::vector: data sets
+/// return their samples in one.
 template <class T>
 constexpr bool has_rows = detail::is_all_tensors<T>;
 
-/// The samples of a batch, whose tensors are views.
+/// Returns the samples of a batch. Their tensors are views into it.
 template <class T>
   requires has_rows<T>
 std::vector<T> rows_of(const T& batch) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the samples of an epoch are grouped into batches.
+// Batch samplers: they group the samples of an epoch into batches.
 
 #include <memory>
 
@@ -8,30 +8,30 @@
 
 namespace accelerate::data {
 
-/// Batches of indices, in order. Derive from it for batches of your own, for instance of samples with like lengths.
+/// Batches of indices, in order. Derive from it for batches of your own, for instance of samples of similar length.
 class BatchSamplerBase {
  public:
   virtual ~BatchSamplerBase() = default;
 
-  /// Starts an epoch and gives its batches one by one.
+  /// Starts an epoch and returns its batches one by one.
   virtual BatchStream begin() = 0;
 
-  /// How many batches an epoch gives.
+  /// The number of batches in an epoch.
   virtual int64_t size() const = 0;
 
-  /// The size of all batches but perhaps the last; nothing where sizes vary.
+  /// The size of all batches except perhaps the last; nothing if sizes vary.
   virtual std::optional<int64_t> batch_size() const { return std::nullopt; }
 
   /// Whether an incomplete last batch is left out.
   virtual bool drop_last() const { return false; }
 
-  /// How many samples an epoch gives, where that is known.
+  /// The number of samples in an epoch, if known.
   virtual std::optional<int64_t> num_samples() const { return std::nullopt; }
 
   virtual void set_epoch(int64_t /*epoch*/) {}
 
-  /// The sampler underneath, if there is one. `prepare` keeps its generator in step on all ranks, and replaces it where
-  /// a seedable sampler is asked for.
+  /// The underlying sampler, or null. `prepare` keeps its generator in the same state on all ranks, and replaces the
+  /// sampler if a seedable one is requested.
   virtual std::shared_ptr<Sampler> sampler() const { return nullptr; }
   virtual void set_sampler(std::shared_ptr<Sampler> /*sampler*/) {}
 };

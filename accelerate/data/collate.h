@@ -1,7 +1,7 @@
 #pragma once
 
-// How samples become a batch when the user gives no function for it: tensors are stacked, numbers become a tensor, and
-// everything that is made of parts is collated part by part.
+// The default collate function: tensors are stacked, numbers become a tensor, and compound types are collated member by
+// member.
 
 #include <array>
 #include <map>
@@ -19,19 +19,19 @@
 
 namespace accelerate::data {
 
-/// How samples of one type are collated; not defined for types that have no natural batch.
+/// Collates samples of one type. Not defined for types without a natural batch.
 template <class Sample>
 struct Collation;
 
-/// A sample that default_collate can make batches of.
+/// A sample type that default_collate supports.
 template <class Sample>
 concept Collatable = requires { typename Collation<Sample>::Result; };
 
-/// What default_collate makes of samples of this type.
+/// The batch type that default_collate returns for samples of this type.
 template <class Sample>
 using default_batch_t = typename Collation<Sample>::Result;
 
-/// One batch of all samples, of which there is at least one.
+/// Collates all samples into one batch. Needs at least one sample.
 template <Collatable Sample>
 default_batch_t<Sample> default_collate(std::vector<Sample> samples) {
   return Collation<Sample>::collate(std::move(samples));
@@ -44,7 +44,7 @@ at::Tensor tensor_of(const std::vector<double>& numbers);
 at::Tensor tensor_of(const std::vector<float>& numbers);
 at::Tensor tensor_of(const std::vector<bool>& numbers);
 
-/// Collates what `part(sample)` refers to.
+/// Collates one part of all samples. `part(sample)` returns a reference to it; the part is moved from.
 template <class Sample, class Part>
 auto collate_part(std::vector<Sample>& samples, Part&& part) {
   using Value = std::remove_cvref_t<decltype(part(samples.front()))>;
@@ -61,7 +61,7 @@ struct Collation<at::Tensor> {
   static Result collate(std::vector<at::Tensor> samples) { return stack(samples); }
 };
 
-/// As in Python: whole numbers become int64. `double` is Python's float and keeps its precision, as `float` does.
+/// As in Python, integers become int64. `double` and `float` keep their precision.
 template <class Number>
   requires std::is_arithmetic_v<Number>
 struct Collation<Number> {
@@ -151,7 +151,7 @@ struct Collation<tensors::Batch> {
   static Result collate(std::vector<tensors::Batch> samples);
 };
 
-/// Maps of any kind: the keys are those of the first sample.
+/// Any map type. The batch has the keys of the first sample.
 template <class Map>
   requires requires { typename Map::mapped_type; } && Collatable<typename Map::mapped_type>
 struct Collation<Map> {
@@ -195,11 +195,11 @@ consteval bool keeps_all_members() {
 
 }  // namespace detail
 
-/// Whether a struct that named its fields can hold their batches too. A number cannot: its batch is a tensor.
+/// Whether the members that tensor_fields names can hold their batches too. A number cannot: its batch is a tensor.
 template <class Struct>
 constexpr bool keeps_members = detail::keeps_all_members<Struct>();
 
-/// A struct that named its fields: each becomes a batch of the same type.
+/// A struct with tensor_fields: each member becomes a batch of the same type.
 template <class Struct>
   requires tensors::HasTensorFields<Struct>
 struct Collation<Struct> {

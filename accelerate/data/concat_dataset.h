@@ -1,6 +1,6 @@
 #pragma once
 
-// Several data sets, one after the other, as one.
+// Concatenates data sets.
 
 #include <algorithm>
 #include <concepts>
@@ -21,7 +21,7 @@ namespace accelerate::data {
 
 namespace detail {
 
-/// Joins what data sets gave for consecutive indices: vectors of samples, or finished batches along their rows.
+/// Joins the results of data sets for consecutive indices: vectors of samples, or finished batches along dim 0.
 template <class Sample>
 std::vector<Sample> joined(std::vector<std::vector<Sample>> parts) {
   std::vector<Sample> samples = std::move(parts.front());
@@ -42,8 +42,8 @@ BatchT joined(const std::vector<BatchT>& parts) {
 }  // namespace detail
 
 /// The samples of all data sets, in the order of the data sets: `ConcatDataset(first, second)`, or
-/// `ConcatDataset(list)` of a std::vector of them. They may be of different types, as long as their samples are of one:
-/// `Samples` is what they give for some indices.
+/// `ConcatDataset(list)` of a std::vector of them. The data sets may have different types, but must have the same type
+/// of samples. `Samples` is the result of reading several indices.
 template <class Samples>
 class ConcatDataset {
  public:
@@ -84,7 +84,7 @@ class ConcatDataset {
     }
   }
 
-  /// Where each data set ends.
+  /// The end index of each data set.
   const Indices& cumulative_sizes() const { return ends_; }
 
  private:

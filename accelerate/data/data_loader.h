@@ -1,6 +1,6 @@
 #pragma once
 
-// Batches of a data set, made by worker threads while the last one is in use:
+// The data loader: batches of a data set, prefetched by worker threads:
 //
 //   DataLoader batches(dataset, {.batch_size = 32, .shuffle = true, .num_workers = 2});
 //   for (auto& batch : batches) ...
@@ -39,19 +39,19 @@ class SamplerOption {
   std::shared_ptr<Kind> sampler_;
 };
 
-/// `CollateInput` is what the data set gives: a vector of samples, or a batch already.
+/// `CollateInput` is what the data set returns: a vector of samples, or a finished batch.
 template <class CollateInput, class BatchT>
 struct DataLoaderOptions {
   int64_t batch_size = 1;
-  bool shuffle = false;                                     // a new random order in each epoch
-  CollateFunction<CollateInput, BatchT> collate = nullptr;  // samples to a batch; default_collate if not given
-  int num_workers = 0;                                      // threads that make batches; none: the loop does it itself
-  bool drop_last = false;                                   // leave out an incomplete last batch
-  int64_t prefetch_factor = 2;                              // batches that each worker is ahead
-  SamplerOption<Sampler> sampler = nullptr;                 // the order, instead of shuffle
-  SamplerOption<BatchSamplerBase> batch_sampler = nullptr;  // the batches, instead of all of these
-  at::Generator generator = {};                             // for the shuffle; libtorch's global one if not given
-  bool pin_memory = false;                                  // batches in page-locked memory, if there is a GPU
+  bool shuffle = false;                                          // a new random order in each epoch
+  CollateFunction<CollateInput, BatchT> collate = nullptr;       // samples to a batch; default_collate if not given
+  int num_workers = 0;                                           // threads that make batches; 0: the calling thread
+  bool drop_last = false;                                        // drop an incomplete last batch
+  int64_t prefetch_factor = 2;                                   // batches that each worker prefetches
+  SamplerOption<Sampler> sampler = nullptr;                      // the order, instead of shuffle
+  SamplerOption<BatchSamplerBase> batch_sampler = nullptr;       // replaces batch_size, shuffle, drop_last and sampler
+  at::Generator generator = {};                                  // for the shuffle; libtorch's global one if not given
+  bool pin_memory = false;                                       // batches in page-locked memory, if there is a GPU
   std::chrono::milliseconds timeout = std::chrono::minutes(10);  // for a worker to make one batch
 };
 
@@ -64,9 +64,9 @@ constexpr bool is_loader_options<DataLoaderOptions<CollateInput, BatchT>> = true
 
 }  // namespace detail
 
-/// Walks over a data set in batches, any number of times. Takes the data set by value, or shares what a smart pointer
-/// points to, and keeps it. Copies share it. With several workers `get` is called by several threads at a time, each of
-/// which computes with one thread.
+/// Iterates over a data set in batches, any number of times. Owns a data set passed by value; shares one passed by
+/// smart pointer. Copies of the loader share it. With several workers `get` is called concurrently, and each worker
+/// computes with one thread.
 template <class BatchT>
 class DataLoader {
   static_assert(!detail::is_not_a_dataset<BatchT>,
@@ -120,7 +120,7 @@ class DataLoader {
     }
   }
 
-  /// The same with a collate function whose result is not what default_collate would give.
+  /// The same with a collate function, which may return another type than default_collate.
   template <class Given, class Collate>
     requires(!detail::is_loader_options<Collate>)
   DataLoader(Given dataset, Collate collate, DataLoaderOptions<loader_input_t<Given>, BatchT> options = {})
@@ -129,15 +129,15 @@ class DataLoader {
   BatchIterator<BatchT> begin() const { return BatchIterator<BatchT>(std::make_unique<PlainEpoch>(batches())); }
   std::default_sentinel_t end() const { return {}; }
 
-  /// How many batches the next walk gives. Throws Error for an iterable data set without a size.
+  /// The number of batches in the next pass. Throws Error for an iterable data set without a size.
   int64_t size() const { return std::max<int64_t>(0, core_->size() - core_->skip()); }
 
   bool is_iterable() const { return core_->is_iterable(); }
 
-  /// Tells the sampler and the data set which epoch comes next, where they want to know.
+  /// Tells the sampler and the data set the number of the next epoch, if they have a set_epoch().
   void set_epoch(int64_t epoch) { core_->set_epoch(epoch); }
 
-  /// This loader's parts, for prepare_data_loader.
+  /// For prepare_data_loader.
   const std::shared_ptr<Reader<BatchT>>& reader() const { return reader_; }
   const std::shared_ptr<LoaderCore>& core() const { return core_; }
 
@@ -149,7 +149,7 @@ class DataLoader {
    public:
     explicit PlainEpoch(Stream<BatchT> batches) : batches_(std::move(batches)) {}
     BatchT* next() override {
-      batch_.reset();  // so that the next one can have its memory
+      batch_.reset();  // so that the next one can reuse its memory
       batch_ = batches_();
       return batch_ ? &*batch_ : nullptr;
     }
@@ -195,8 +195,8 @@ template <class Given, class Collate>
 DataLoader(Given, Collate, DataLoaderOptions<loader_input_t<Given>, collated_batch_t<Given, Collate>> = {})
     -> DataLoader<collated_batch_t<Given, Collate>>;
 
-/// A loader like this one whose next walk begins after `num_batches` batches; the walks after that are whole. (Python's
-/// skips in every epoch, so that it has to be thrown away after one.)
+/// Returns a copy of the loader whose next pass skips the first `num_batches` batches. Later passes are complete.
+/// (Python's skips in every epoch, so it has to be discarded after one.)
 template <class BatchT>
 DataLoader<BatchT> skip_first_batches(const DataLoader<BatchT>& loader, int64_t num_batches) {
   auto rest = loader;

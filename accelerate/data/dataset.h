@@ -1,8 +1,8 @@
 #pragma once
 
-// What counts as a data set. Map-style: a size() and samples by index, through get_batch(indices), get(i) or [i];
-// torch's data sets and std::vector are such. Iterable: next() and reset(), or begin() and end(), with size() and
-// set_epoch() where it has them; or a torch stream with get_batch(count).
+// The data set concepts. A map-style data set has size() and one of get_batch(indices), get(i) and [i]; torch's data
+// sets and std::vector qualify. An iterable one has next() and reset(), or begin() and end(), or is a torch stream with
+// get_batch(count); size() and set_epoch() are optional.
 
 #include <concepts>
 #include <memory>
@@ -44,14 +44,14 @@ struct without_optional<std::optional<T>> {
 template <class T>
 using without_optional_t = typename without_optional<std::remove_cvref_t<T>>::type;
 
-/// `reset()` begins an epoch; `next()` gives its samples, and then std::nullopt.
+/// `reset()` begins an epoch; `next()` returns its samples, then std::nullopt.
 template <class D>
 concept GivesNext = requires(D& dataset) {
   dataset.reset();
   { dataset.next().has_value() } -> std::convertible_to<bool>;
   *dataset.next();
 };
-/// A torch stream of samples; one that is mapped to finished batches is none, for those cannot be divided.
+/// A torch stream of samples. A stream of finished batches does not qualify: those cannot be split.
 template <class D>
 concept GivesTorchStream =
     requires(D& dataset, size_t count) { typename without_optional_t<decltype(dataset.get_batch(count))>::value_type; };
@@ -70,7 +70,7 @@ concept IterableDataset =
 template <class D>
 concept Dataset = MapStyleDataset<D> || IterableDataset<D>;
 
-/// How many samples there are, where the data set knows.
+/// The number of samples, if the data set knows it.
 template <Dataset D>
 std::optional<int64_t> dataset_size(const D& dataset) {
   if constexpr (!detail::HasSize<D>) {
@@ -83,8 +83,8 @@ std::optional<int64_t> dataset_size(const D& dataset) {
   }
 }
 
-/// The sample at `index`. A `get` of the data set checks the index itself; for `[index]`, which may not, an index
-/// beyond size() throws Error.
+/// Returns the sample at `index`. The data set's `get` is expected to check the index; `[index]` may not, so an index
+/// outside of size() throws Error here.
 template <MapStyleDataset D>
   requires(detail::GivesSamples<D> || detail::HasSubscript<D>)
 decltype(auto) read_sample(D& dataset, int64_t index) {
@@ -100,7 +100,7 @@ decltype(auto) read_sample(D& dataset, int64_t index) {
   }
 }
 
-/// The samples at `indices`: a vector of them, or, from a get_batch that gives anything else, a finished batch.
+/// Returns the samples at `indices`: a vector of them, or a finished batch if get_batch returns anything else.
 template <MapStyleDataset D>
 auto read_samples(D& dataset, const Indices& indices) {
   if constexpr (detail::GivesBatches<D>) {
@@ -119,8 +119,8 @@ auto read_samples(D& dataset, const Indices& indices) {
 
 namespace detail {
 
-/// The next samples of a torch stream, as many as it likes to give at once. A ChunkDataset has a size of its own, and
-/// refuses any other.
+/// Returns the next samples of a torch stream, in the stream's own batch size if it has one. A ChunkDataset rejects any
+/// other size.
 template <class D>
 auto next_samples(D& dataset) {
   if constexpr (requires { dataset.get_batch(); }) {
@@ -132,7 +132,7 @@ auto next_samples(D& dataset) {
   }
 }
 
-/// The samples of a torch stream one by one.
+/// Streams the samples of a torch stream one by one.
 template <class D>
 auto stream_torch_samples(std::shared_ptr<D> dataset) {
   using Samples = without_optional_t<decltype(next_samples(*dataset))>;
@@ -151,7 +151,7 @@ auto stream_torch_samples(std::shared_ptr<D> dataset) {
 
 }  // namespace detail
 
-/// One pass over the samples. The stream shares ownership of the data set.
+/// Returns one pass over the samples. The stream shares ownership of the data set.
 template <IterableDataset D>
 auto stream_samples(std::shared_ptr<D> dataset) {
   if constexpr (detail::GivesNext<D>) {
@@ -161,7 +161,7 @@ auto stream_samples(std::shared_ptr<D> dataset) {
   } else if constexpr (std::ranges::input_range<D>) {
     using Sample = std::ranges::range_value_t<D>;
     using Iterator = std::ranges::iterator_t<D>;
-    // In a shared_ptr, because iterators of input ranges may not be copied and a std::function must be.
+    // In a shared_ptr: std::function must be copyable, and iterators of input ranges may not be.
     auto next = std::make_shared<Iterator>(dataset->begin());
     return Stream<Sample>([dataset, next]() -> std::optional<Sample> {
       if (*next == dataset->end()) return std::nullopt;
@@ -188,7 +188,7 @@ auto collate_input() {
 
 }  // namespace detail
 
-/// What a collate function gets from this data set: a vector of samples, or a batch already.
+/// The argument of a collate function for this data set: a vector of samples, or a finished batch.
 template <Dataset D>
 using collate_input_t = typename decltype(detail::collate_input<D>())::type;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Batches that rank 0 reads for all: it sends what the ranks consume together, and each keeps its part.
+// Dispatched loading: rank 0 reads the batches of all ranks and broadcasts them; each rank keeps its slice.
 
 #include <array>
 #include <concepts>
@@ -57,35 +57,35 @@ constexpr bool can_be_sent() {
 
 }  // namespace detail
 
-/// A batch that another rank can be sent.
+/// A batch that can be sent to other ranks.
 template <class BatchT>
 concept Dispatchable = detail::can_be_sent<BatchT>();
 
-/// The rows of a round that a rank keeps, and which of the ranks it is.
+/// The rows of a round that a rank keeps, its rank and the world size.
 struct DispatchSlice {
   int64_t begin = 0;
-  int64_t end = 0;  // one behind the last
+  int64_t end = 0;  // past the last row
   int process_index = 0;
   int num_processes = 1;
 };
 
-/// Cuts a rank's part out of what rank 0 sent to all. It is called on every rank.
+/// Returns this rank's slice of a round that rank 0 broadcast. Called on every rank.
 template <class BatchT>
 using SliceFunction = std::function<BatchT(const BatchT& round, const DispatchSlice& slice)>;
 
 struct DispatchOptions {
   comm::Group group;
-  int64_t batches_per_round = 1;  // that rank 0 reads and joins
+  int64_t batches_per_round = 1;  // read and concatenated by rank 0
   bool drop_last = false;
-  bool skip_first = false;  // the first round was used before; rank 0 reads it only to complete the last one
+  bool skip_first = false;  // skip the first round; rank 0 still reads it, to pad the last one
 };
 
-/// This rank's parts of the batches that rank 0 reads. Every call is collective. An error while reading is thrown by
-/// all ranks, with rank 0's message.
+/// Returns this rank's slices of the batches that rank 0 reads. Every call is collective. If reading fails, all ranks
+/// throw Error with rank 0's message.
 template <Dispatchable BatchT>
 class Dispatcher {
  public:
-  /// `batches` is read on rank 0 only. Without `slice` a rank keeps its rows of every tensor.
+  /// `batches` is read on rank 0 only. Without `slice` a rank keeps an equal slice of every tensor's rows.
   Dispatcher(Stream<BatchT> batches, DispatchOptions options, std::shared_ptr<EpochEnd> end,
              SliceFunction<BatchT> slice = nullptr)
       : batches_(std::move(batches)), options_(std::move(options)), end_(std::move(end)), slice_(std::move(slice)) {}
@@ -114,9 +114,9 @@ class Dispatcher {
  private:
   struct Message {
     std::string error;
-    bool has_batch = false;  // not at the end, nor after an error
-    BatchT batch{};          // with a number of rows that the ranks can share
-    int64_t num_rows = 0;    // of these, those that are not repeated
+    bool has_batch = false;  // false at the end and after an error
+    BatchT batch{};          // its number of rows is a multiple of the world size
+    int64_t num_rows = 0;    // without repeated ones
 
     auto parts() { return std::tie(error, has_batch, batch, num_rows); }
   };
@@ -171,7 +171,7 @@ class Dispatcher {
     return *num_rows;
   }
 
-  /// The batch with rows from the start of the epoch, so many that all ranks can have the same number.
+  /// Pads the batch with rows from the start of the epoch, to a multiple of the world size.
   BatchT completed(BatchT batch) const {
     const int64_t world_size = options_.group.size();
     const int64_t num_rows = num_rows_of(batch);
@@ -186,7 +186,7 @@ class Dispatcher {
   DispatchOptions options_;
   std::shared_ptr<EpochEnd> end_;
   SliceFunction<BatchT> slice_;
-  std::optional<BatchT> first_rows_;  // rank 0: as many as there are ranks
+  std::optional<BatchT> first_rows_;  // rank 0 only: at most world-size rows
   int64_t num_rounds_ = 0;
   bool finished_ = false;
 };

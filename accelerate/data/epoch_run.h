@@ -1,6 +1,6 @@
 #pragma once
 
-// The bookkeeping of one walk over a prepared loader.
+// The bookkeeping of one pass over a prepared loader.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace accelerate::data {
 
-/// One walk, registered with the active loaders from the first batch until the walk ends or is given up.
+/// One pass, registered with the active loaders from construction until finish() or destruction.
 class EpochRun {
  public:
   EpochRun(std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end);
@@ -16,10 +16,10 @@ class EpochRun {
   EpochRun(const EpochRun&) = delete;
   EpochRun& operator=(const EpochRun&) = delete;
 
-  /// A batch goes to the user.
+  /// Call it when a batch is returned to the user.
   void deliver(bool is_last);
 
-  /// The user has come back for another after the last one.
+  /// Call it when the user asks for another batch after the last one. Moves on to the next epoch.
   void finish();
 
  private:

@@ -1,7 +1,6 @@
 #pragma once
 
-// States of random generators, first of all of libtorch's global one, which loaders and the training loop both draw
-// from.
+// Saves, checks and restores states of random generators, above all of libtorch's global CPU generator.
 
 #include <string_view>
 
@@ -10,18 +9,18 @@
 
 namespace accelerate::data {
 
-/// That of libtorch's global generator on the CPU.
+/// Returns the state of libtorch's global CPU generator.
 at::Tensor global_generator_state();
 
-/// Throws Error naming `name` where `state` is not the state of such a generator. libtorch finds that only as it takes
-/// the bytes: to find it before, try a copy.
+/// Sets the state. Throws Error naming `name` if `state` is not valid for this generator. libtorch checks a state only
+/// while setting it; to check it first, set it on a copy.
 void set_checked_state(at::Generator& generator, const at::Tensor& state, std::string_view name);
 
-/// The same, tried on a generator of the CPU that is made for it.
+/// The same on a temporary CPU generator: checks the state only.
 void check_generator_state(const at::Tensor& state, std::string_view name);
 
-/// The global generator is in `state` while this lives, and then where it was before. Does nothing for an undefined
-/// one.
+/// Sets the global CPU generator to `state` and restores its previous state on destruction. Does nothing if `state` is
+/// undefined.
 class WithGlobalGenerator {
  public:
   explicit WithGlobalGenerator(const at::Tensor& state);

@@ -1,7 +1,6 @@
 #pragma once
 
-// Which samples of an iterable data set each rank keeps. Every rank reads the whole stream and drops what is not its
-// own.
+// Shards an iterable data set: every rank reads the whole stream and keeps its own samples.
 
 #include <algorithm>
 #include <utility>
@@ -15,24 +14,24 @@ struct IterableShardOptions {
   int world_size = 1;
   int64_t batch_size = 1;
   bool drop_last = false;
-  bool split_batches = false;  // one batch shared by the ranks, instead of one batch for each
-  bool complete_last = true;   // fill an incomplete last batch with samples from the start
+  bool split_batches = false;  // split each batch among the ranks, instead of one batch per rank
+  bool complete_last = true;   // pad an incomplete last round with samples from the start
 
-  /// Samples that the ranks' batches hold together.
+  /// Samples in the batches of all ranks together.
   int64_t round_size() const { return split_batches ? batch_size : batch_size * world_size; }
   /// Samples of one rank's batch.
   int64_t part_size() const { return split_batches ? batch_size / world_size : batch_size; }
 };
 
-/// Gives this rank's part of every round of samples. Holds one part and, if the last round may have to be completed,
-/// the first round.
+/// Returns this rank's slice of every round of samples. Holds one slice in memory, and the first round if the last one
+/// may have to be padded.
 template <class Sample>
 class IterableShard {
  public:
   IterableShard(Stream<Sample> samples, const IterableShardOptions& options)
       : samples_(std::move(samples)), options_(options), keep_first_(!options.drop_last && options.complete_last) {}
 
-  /// The samples of this rank's next batch, or nothing at the end.
+  /// Returns the samples of this rank's next batch, or nothing at the end.
   std::optional<std::vector<Sample>> next() {
     if (finished_) return std::nullopt;
     const int64_t begin = options_.rank * options_.part_size();
@@ -57,7 +56,7 @@ class IterableShard {
     return part;
   }
 
-  /// How many samples the round given last holds, those repeated to complete it not counted.
+  /// The number of samples in the last round returned, without repeated ones.
   int64_t last_round_size() const { return last_round_size_; }
 
  private:
@@ -69,7 +68,7 @@ class IterableShard {
   bool finished_ = false;
 };
 
-/// How many batches IterableShard gives each rank out of `num_samples`.
+/// The number of batches that each rank gets from IterableShard for `num_samples` samples.
 inline int64_t iterable_shard_length(int64_t num_samples, const IterableShardOptions& options) {
   const int64_t incomplete = num_samples % options.round_size() != 0 && !options.drop_last ? 1 : 0;
   return num_samples / options.round_size() + incomplete;

@@ -1,8 +1,8 @@
 #pragma once
 
-// The type of a loader's batches, deduced from its data set and its collate function. What cannot be loaded has a batch
-// type of its own, and a static_assert of DataLoader on that type says what to write. A constraint would be shorter
-// here, but compilers report a failed one as a list of all constructors.
+// Deduces the batch type of a loader from its data set and its collate function. Invalid combinations get a marker
+// type, for which a static_assert in DataLoader says what to write. A constraint would be shorter, but compilers report
+// a failed one as a list of all constructors.
 
 #include <concepts>
 #include <functional>
@@ -22,7 +22,7 @@ class DataLoaderBase;
 
 namespace accelerate::data {
 
-/// Stand for the batches of a loader that cannot be made. Their arguments are there for the compiler to show.
+/// Marker types for invalid loaders. Their template arguments appear in the compiler's message.
 template <class Given>
 struct NotADataset {};
 template <class Sample>
@@ -61,7 +61,7 @@ struct loader_input<Given> {
   using type = collate_input_t<given_dataset_t<Given>>;
 };
 
-/// The batch without a collate function: what the data set gives itself, if that is a batch.
+/// The batch type without a collate function: a batch from the data set as it is, or default_collate's result.
 template <class CollateInput>
 struct uncollated {
   using type = CollateInput;
@@ -80,13 +80,13 @@ struct uncollated<std::vector<Sample>> {
   using type = NoBatchOfMembers<Sample>;
 };
 
-/// A collate function over samples for a data set that gives finished batches, such as TensorDataset.
+/// A collate function of samples for a data set that returns finished batches, such as TensorDataset.
 template <class Collate, class CollateInput>
 concept TakesRows =
     has_rows<CollateInput> && !std::invocable<Collate&, CollateInput> && !std::invocable<Collate&, CollateInput&> &&
     (std::invocable<Collate&, std::vector<CollateInput>> || std::invocable<Collate&, std::vector<CollateInput>&>);
 
-/// With a collate function: what that gives. It may take the samples by value or by any reference.
+/// The batch type with a collate function: its result. It may take the samples by value or by any reference.
 template <class Collate, class CollateInput>
 struct collated {
   using type = NotACollateFunction<Collate, CollateInput>;
@@ -109,7 +109,7 @@ template <class Collate, class CollateInput>
   requires TakesRows<Collate, CollateInput>
 struct collated<Collate, CollateInput> : collated<Collate, std::vector<CollateInput>> {};
 
-/// Calls a collate function with what it takes.
+/// Calls a collate function with the batch or its rows, whichever it takes.
 template <class Collate, class CollateInput>
 decltype(auto) call_collate(Collate& collate, CollateInput&& input) {
   if constexpr (TakesRows<Collate, CollateInput>) {
@@ -123,19 +123,19 @@ decltype(auto) call_collate(Collate& collate, CollateInput&& input) {
 
 }  // namespace detail
 
-/// What a collate function gets from this argument of a DataLoader.
+/// The argument of a collate function, by the data set passed to DataLoader.
 template <class Given>
 using loader_input_t = typename detail::loader_input<Given>::type;
 
-/// The batches of DataLoader(given, {...}).
+/// The batch type of DataLoader(given, {...}).
 template <class Given>
 using loader_batch_t = typename detail::uncollated<loader_input_t<Given>>::type;
 
-/// The batches of DataLoader(given, collate, {...}).
+/// The batch type of DataLoader(given, collate, {...}).
 template <class Given, class Collate>
 using collated_batch_t = typename detail::collated<std::decay_t<Collate>, loader_input_t<Given>>::type;
 
-/// Whether a loader of such batches is one that cannot be made.
+/// Whether this is a marker type of an invalid loader.
 template <class BatchT>
 constexpr bool is_no_batch = detail::is_not_a_dataset<BatchT> || detail::has_no_default<BatchT> ||
                              detail::has_other_members<BatchT> || detail::is_not_a_collate<BatchT>;
@@ -164,13 +164,13 @@ template <class T>
 constexpr bool is_torch_loader =
     decltype(detail::torch_loader(std::declval<T*>()))::value || detail::points_to_torch_loader<T>;
 
-/// Makes a batch of what a data set gives. Copies are the same function; workers call it from several threads.
+/// Makes a batch from what a data set returns. Copies share one function object. Workers call it concurrently.
 template <class CollateInput, class BatchT>
 class CollateFunction {
  public:
   CollateFunction(std::nullptr_t = nullptr) {}
 
-  /// From anything that can be called, also if it cannot be copied.
+  /// Accepts any callable, also a move-only one.
   template <class Function>
     requires(!std::same_as<std::remove_cvref_t<Function>, CollateFunction>)
   CollateFunction(Function&& function) {

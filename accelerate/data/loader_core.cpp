@@ -76,7 +76,7 @@ PrefetchOptions LoaderCore::prefetch() const {
           .depth = settings_.prefetch_factor * settings_.num_workers,
           .timeout = settings_.timeout,
           .on_worker_start = [] {
-            // Asking first: a thread that has not computed yet would take up the process's number later, after ours.
+            // Read it first: a new thread adopts the process's count on first use, which would overwrite ours later.
             at::get_num_threads();
             at::set_num_threads(1);
           }};

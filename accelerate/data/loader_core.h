@@ -1,6 +1,6 @@
 #pragma once
 
-// What loaders of every batch type have in common: how samples are ordered, grouped and fetched.
+// The part of a loader that does not depend on the batch type: sampling, batching and prefetching.
 
 #include <chrono>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace accelerate::data {
 
-/// DataLoaderOptions without the function that depends on the batch's type.
+/// DataLoaderOptions without the collate function, whose type depends on the batch type.
 struct LoaderSettings {
   int64_t batch_size = 1;
   bool shuffle = false;
@@ -26,7 +26,7 @@ struct LoaderSettings {
 
 class LoaderCore {
  public:
-  /// Throws Error where the settings contradict each other or the data set.
+  /// Throws Error if the settings contradict each other or the data set.
   LoaderCore(std::shared_ptr<DataSource> source, LoaderSettings settings);
 
   DataSource& source() const { return *source_; }
@@ -35,26 +35,26 @@ class LoaderCore {
   /// Null for iterable data sets.
   const std::shared_ptr<BatchSamplerBase>& batch_sampler() const { return settings_.batch_sampler; }
 
-  /// Nothing where batches vary in size.
+  /// Nothing if batches vary in size.
   std::optional<int64_t> batch_size() const;
   bool drop_last() const;
 
-  /// How many batches an epoch has. Throws Error for an iterable data set without a size.
+  /// The number of batches in an epoch. Throws Error for an iterable data set without a size.
   int64_t size() const;
 
-  /// Tells the samplers and the data set.
+  /// Tells the batch sampler and the data set the number of the next epoch.
   void set_epoch(int64_t epoch) const;
 
-  /// Python's loader draws a number for its worker processes at the start of each epoch. Ours draws it as well, so that
-  /// what is drawn afterwards, the shuffle first of all, is the same.
+  /// Draws a seed and discards it. Python's loader draws one for its worker processes at the start of each epoch; doing
+  /// the same keeps later draws, such as the shuffle, identical.
   void draw_base_seed() const { draw_seed(settings_.generator); }
 
-  /// The plain loader's way of reading an iterable data set: alone, and a short last batch stays short.
+  /// How a plain loader reads an iterable data set: as one rank, without padding the last batch.
   IterableShardOptions whole_stream() const;
 
   PrefetchOptions prefetch() const;
 
-  /// Batches that the next epoch leaves out; asking resets it.
+  /// Returns the number of batches that the next epoch skips, and resets it to 0.
   int64_t take_skip() { return std::exchange(skip_, 0); }
   int64_t skip() const { return skip_; }
   void set_skip(int64_t num_batches) { skip_ = num_batches; }
@@ -65,9 +65,8 @@ class LoaderCore {
   int64_t skip_ = 0;
 };
 
-/// While this lives, threads may lower the number of threads that libtorch computes with in them; afterwards new
-/// threads get the number they would have got before. libtorch keeps that number per thread, but remembers the last one
-/// set.
+/// Restores libtorch's thread count on destruction. The count is per thread, but new threads inherit the last one set
+/// anywhere, and workers set theirs to 1.
 class KeepThreadCount {
  public:
   KeepThreadCount();
@@ -79,7 +78,7 @@ class KeepThreadCount {
   int count_;
 };
 
-/// Batches made by the loader's workers, in order.
+/// Returns the batches in order, prefetched by the loader's workers. Without workers, the caller runs the jobs.
 template <class BatchT>
 Stream<BatchT> prefetched(Stream<Job<BatchT>> jobs, const LoaderCore& loader) {
   auto options = loader.prefetch();

@@ -1,15 +1,15 @@
 #pragma once
 
-// Page-locked memory, from which copies to a GPU run beside the computation.
+// Page-locked memory, from which copies to a GPU overlap with computation.
 
 #include <ATen/core/Tensor.h>
 
 namespace accelerate::data {
 
-/// Whether there is a GPU to copy to.
+/// Whether a CUDA device is available.
 bool can_pin_memory();
 
-/// A copy in page-locked memory.
+/// Returns a copy in page-locked memory.
 at::Tensor pinned(const at::Tensor& tensor);
 
 }  // namespace accelerate::data

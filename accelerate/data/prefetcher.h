@@ -1,6 +1,6 @@
 #pragma once
 
-// Results of jobs in the order of the jobs, while worker threads run ahead.
+// Prefetches: worker threads run jobs ahead of the consumer, which gets the results in the order of the jobs.
 
 #include <chrono>
 #include <condition_variable>
@@ -17,18 +17,18 @@
 namespace accelerate::data {
 
 struct PrefetchOptions {
-  int num_workers = 0;  // with none, a job runs in the caller's thread when its result is asked for
-  int64_t depth = 2;    // jobs that run or wait to be fetched at one time
+  int num_workers = 0;                                           // 0: a job runs in the caller's thread, in next()
+  int64_t depth = 2;                                             // jobs that run or have results waiting, at most
   std::chrono::milliseconds timeout = std::chrono::minutes(10);  // for one result
   std::function<void()> on_worker_start = nullptr;
 };
 
-/// Makes one result, or says that there are no more.
+/// Returns one result, or nothing if there are no more.
 template <class T>
 using Job = std::function<std::optional<T>()>;
 
-/// Runs jobs in worker threads and hands out their results in order. The stream of jobs itself is read by the thread
-/// that calls next(), always `depth` jobs ahead, so that what it draws does not depend on the threads' timing.
+/// Runs jobs in worker threads and returns their results in order. The thread that calls next() reads the stream of
+/// jobs, always `depth` jobs ahead, so the stream's random draws do not depend on thread timing.
 template <class T>
 class OrderedPrefetcher {
  public:
@@ -38,8 +38,8 @@ class OrderedPrefetcher {
     workers_->set_patience(options.timeout);
   }
 
-  /// The result of the next job, or nothing at the end. Throws what the job threw; the call after that gives the result
-  /// of the job behind it. Throws Error when the result is not there in time.
+  /// Returns the result of the next job, or nothing at the end. Rethrows what the job threw; the following call returns
+  /// the result of the following job. Throws Error if the result is not ready within the timeout.
   std::optional<T> next() {
     if (!workers_) {
       auto job = jobs_();
@@ -92,7 +92,7 @@ class OrderedPrefetcher {
       try {
         job = jobs_();
       } catch (...) {
-        // The stream broke; the results before it are still good, and the error takes its place behind them.
+        // The stream threw. Results before the error are still valid, so it is queued behind them.
         exhausted_ = true;
         result->error = std::current_exception();
         result->ready = true;
@@ -121,7 +121,7 @@ class OrderedPrefetcher {
   std::deque<std::shared_ptr<Result>> results_;  // of the jobs given to workers, in order
   int64_t num_taken_ = 0;
   bool exhausted_ = false;
-  std::unique_ptr<WorkerThreads> workers_;  // ends first
+  std::unique_ptr<WorkerThreads> workers_;  // last member: destroyed first
 };
 
 }  // namespace accelerate::data

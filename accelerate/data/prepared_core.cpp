@@ -19,7 +19,7 @@ bool wants_dispatch(const LoaderCore& loader, const PrepareOptions& options) {
   if (wanted.value_or(false) && !options.put_on_device) {
     fail("dispatch_batches needs put_on_device: what rank 0 sends arrives on the device");
   }
-  // Who says which of how many processes this is shards by those numbers: there may be no rank 0 to dispatch.
+  // A caller that passes its own numbers shards by them: there may be no rank 0 to dispatch.
   const bool has_own_numbers = options.num_processes || options.process_index;
   return wanted.value_or(options.put_on_device && loader.is_iterable() && !has_own_numbers);
 }
@@ -31,10 +31,10 @@ PreparedCore::PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions op
       options_(std::move(options)),
       rank_(options_.process_index.value_or(options_.group.rank())),
       world_size_(options_.num_processes.value_or(options_.group.size())),
-      // Alone, there is nobody to dispatch to.
+      // A single process has no ranks to dispatch to.
       dispatches_(wants_dispatch(*loader_, options_) && world_size_ > 1),
       skip_(loader_->take_skip()) {
-  comm::synchronize_rng_states(options_.rng_types, comm::Group());  // alone, it does nothing but look at the names
+  comm::synchronize_rng_states(options_.rng_types, comm::Group());  // with a group of one it only checks the names
   if (options_.configuration.split_batches) check_split(loader_->batch_size(), world_size_);
   if (!loader_->is_iterable()) choose_sampler();
 }
@@ -62,7 +62,7 @@ void PreparedCore::choose_sampler() {
   }
 }
 
-/// Of a resumed epoch the shuffle's only: what else it began with was drawn before its state was saved.
+/// A resumed epoch synchronizes only the sampler's generator: its other initial draws precede the saved state.
 void PreparedCore::synchronize_generators() const {
   if (!shards()) return;
   auto kinds = options_.rng_types;
@@ -132,7 +132,7 @@ int64_t PreparedCore::whole_size() const {
   const int64_t num_batches = loader_->size();
   if (world_size_ == 1) return num_batches;
   if (dispatches_) {
-    // One round after the other, like a shard of one batch for each rank; all ranks take part in an incomplete one.
+    // Counts rounds like a shard with one batch per rank; all ranks take part in an incomplete one.
     auto rounds = shard();
     rounds.even_batches = true;
     return shard_length(num_batches, rounds);
@@ -154,7 +154,7 @@ int64_t PreparedCore::total_dataset_length() const {
 }
 
 int64_t PreparedCore::known_remainder() const {
-  // How long a stream really is shows at its end only, whatever its size() says.
+  // The true length of a stream is known only at its end, whatever its size() says.
   if (dispatches_ || loader_->is_iterable() || loader_->drop_last() || !loader_->batch_size()) return -1;
   auto length = loader_->batch_sampler()->num_samples();
   return length ? *length % total_batch_size() : -1;
@@ -192,7 +192,7 @@ void PreparedCore::load_state_dict(const LoaderState& state) {
   if (auto sampler = sampler_of<SeedableRandomSampler>(); sampler && state.seed) sampler->set_seed(*state.seed);
   if (loader_->is_iterable()) return;
   const auto sampler = loader_->batch_sampler()->sampler();
-  if (sampler) sampler->forget_repeat();  // of a state that was loaded before this one
+  if (sampler) sampler->forget_repeat();  // from a state that was loaded earlier
   if (!state.generator_state.defined()) return;
   if (place_->resumed) {
     if (sampler) sampler->repeat_epoch(state.generator_state);
@@ -207,7 +207,7 @@ void PreparedCore::check_state(const LoaderState& state) const {
     fail("a data loader cannot be at batch ", state.batches_seen, " of epoch ", state.epoch);
   }
   if (state.read_ahead_state.defined()) check_generator_state(state.read_ahead_state, "read_ahead_state");
-  // A sampler of the user's own keeps what it likes.
+  // The state of a user's own sampler can be anything.
   if (state.generator_state.defined() && sampler_of<GeneratorSampler>()) {
     check_generator_state(state.generator_state, "generator_state");
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// What prepared loaders of every batch type have in common: this rank's share of each epoch, and the place in it.
+// The part of a prepared loader that does not depend on the batch type: this rank's shard of each epoch, and the
+// position in it.
 
 #include <memory>
 
@@ -10,26 +11,26 @@
 
 namespace accelerate::data {
 
-/// What an epoch begins with.
+/// What begin() returns.
 struct EpochStart {
   BatchStream batches;               // map-style: the batches this rank reads
-  int64_t skip = 0;                  // iterable: batches to read and leave out
+  int64_t skip = 0;                  // iterable: batches to read and discard
   std::shared_ptr<EpochEnd> end;     // filled when the last batch has been read
-  at::Tensor first_read_state = {};  // of a resumed epoch: the global generator's, when its first batch was first read
+  at::Tensor first_read_state = {};  // resumed epoch: global generator state before its first batch was first read
 };
 
-/// Where the walks over a loader are.
+/// The position of a loader. Shared by the cores that skipping() returns.
 struct LoaderPlace {
-  int64_t iteration = 0;             // the epoch that runs or comes next
-  int64_t batches_seen = 0;          // of it
-  bool resumed = false;              // the next epoch has drawn its random numbers before
+  int64_t iteration = 0;             // the current epoch, or the next one between epochs
+  int64_t batches_seen = 0;          // of this epoch
+  bool resumed = false;              // the next epoch made its initial draws before it was saved
   at::Tensor read_ahead_state = {};  // see LoaderState
 };
 
 class PreparedCore {
  public:
-  /// Collective. Throws Error where the configuration does not go with the loader. A shuffle without a generator gets
-  /// one, so that ranks can keep it in step.
+  /// Collective. Throws Error if the configuration does not suit the loader. A random sampler without a generator gets
+  /// one if the ranks shard the data, so that it can be synchronized.
   PreparedCore(std::shared_ptr<LoaderCore> loader, PrepareOptions options);
 
   const LoaderCore& loader() const { return *loader_; }
@@ -37,14 +38,14 @@ class PreparedCore {
   int rank() const { return rank_; }
   int world_size() const { return world_size_; }
 
-  /// Whether rank 0 reads for all.
+  /// Whether rank 0 reads for all ranks.
   bool dispatches() const { return dispatches_; }
 
   /// Starts an epoch. Collective.
   EpochStart begin();
 
-  /// What rank 0 leaves out to skip `num_rounds` of all ranks: all but the first, from which it may have to complete
-  /// the last.
+  /// The batches that rank 0 does not read to skip `num_rounds` rounds: all but the first round, which may be needed to
+  /// pad the last one.
   Skip dispatch_skip(int64_t num_rounds) const;
   int64_t batches_per_dispatch() const { return options_.configuration.split_batches ? 1 : world_size_; }
 
@@ -59,16 +60,16 @@ class PreparedCore {
   void set_epoch(int64_t epoch) { place_->iteration = epoch; }
   void set_even_batches(bool even_batches) { options_.configuration.even_batches = even_batches; }
 
-  /// The same loader, at the same place whichever of both is walked over, but that its next epoch begins after
-  /// `num_batches`. What load_state_dict() made the next epoch of this one leave out is part of them.
+  /// Returns a core that shares this one's position and whose next epoch skips the first `num_batches` batches. They
+  /// include those that this core would have skipped after load_state_dict(): its own next epoch skips none.
   std::shared_ptr<PreparedCore> skipping(int64_t num_batches);
 
-  /// A batch is about to be read, one ahead of those that are seen.
+  /// Call it before a batch is read ahead: records the state of the global generator.
   void note_read_ahead();
 
   LoaderState state_dict() const;
   void load_state_dict(const LoaderState& state);
-  /// Throws Error where load_state_dict() would. Nothing changes.
+  /// Throws Error if load_state_dict() would. Changes nothing.
   void check_state(const LoaderState& state) const;
 
   LoaderProgress progress() const { return progress_ ? *progress_ : LoaderProgress(); }
@@ -92,7 +93,7 @@ class PreparedCore {
   int world_size_;
   bool dispatches_;
   std::shared_ptr<LoaderPlace> place_ = std::make_shared<LoaderPlace>();
-  int64_t skip_ = 0;  // batches that the next epoch leaves out
+  int64_t skip_ = 0;  // batches that the next epoch skips
   std::shared_ptr<LoaderProgress> progress_;
 };
 

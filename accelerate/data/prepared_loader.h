@@ -1,6 +1,6 @@
 #pragma once
 
-// A loader as `prepare` returns it: this rank's share of the batches, on the device, one batch ahead.
+// The loader that `prepare` returns: this rank's shard of the batches, on the device, read one batch ahead.
 
 #include <exception>
 #include <memory>
@@ -16,16 +16,16 @@
 
 namespace accelerate::data {
 
-/// Looks one batch ahead, so that it knows the last one when it gives it. An error met while looking ahead is thrown in
-/// its place, after the batches before it.
+/// Reads one batch ahead, to know which batch is the last one. An error while reading ahead is thrown when that batch
+/// is due.
 template <class BatchT>
 class PreparedEpoch : public Epoch<BatchT> {
  public:
   PreparedEpoch(Stream<BatchT> batches, std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end,
                 const at::Tensor& first_read_state)
       : batches_(std::move(batches)), core_(core), run_(std::move(core), std::move(end)) {
-    // The generator that a checkpoint restores has gone through this batch already, for the run before looked ahead
-    // too.
+    // The saved run had already read this batch ahead, so the restored global generator is past its draws. Read it
+    // again from the state before them.
     WithGlobalGenerator as_then(first_read_state);
     look_ahead();
   }
@@ -64,8 +64,8 @@ class PreparedEpoch : public Epoch<BatchT> {
   std::exception_ptr error_;
 };
 
-/// This rank's share of a loader. Copies are the same loader. All ranks begin a walk together and take it to the same
-/// batch: with several ranks, begin() is collective, and so is each step if rank 0 reads for all.
+/// This rank's shard of a loader. Copies are the same loader. All ranks must start a pass together and stop it at the
+/// same batch: begin() is collective, and so is each step if rank 0 reads for all ranks.
 template <class BatchT>
 class PreparedDataLoader {
   static_assert(
@@ -82,7 +82,7 @@ class PreparedDataLoader {
       : PreparedDataLoader(loader, std::make_shared<PreparedCore>(loader.core(), std::move(options)),
                            std::move(slice_fn_for_dispatch)) {}
 
-  /// `loader` where it was prepared before, as `core`.
+  /// For a `loader` that was already prepared, as `core`.
   PreparedDataLoader(const DataLoader<BatchT>& loader, std::shared_ptr<PreparedCore> core,
                      SliceFunction<BatchT> slice_fn_for_dispatch)
       : reader_(loader.reader()), core_(std::move(core)), slice_(std::move(slice_fn_for_dispatch)) {
@@ -104,34 +104,34 @@ class PreparedDataLoader {
   }
   std::default_sentinel_t end() const { return {}; }
 
-  /// How many batches this rank gets in the next epoch. Throws Error for an iterable data set without a size.
+  /// The number of batches for this rank in the next epoch. Throws Error for an iterable data set without a size.
   int64_t size() const { return core_->size(); }
 
-  /// Samples that one step of all ranks consumes.
+  /// The number of samples that all ranks consume in one step.
   int64_t total_batch_size() const { return core_->total_batch_size(); }
-  /// Samples in the data set, for all ranks.
+  /// The number of samples in the whole data set.
   int64_t total_dataset_length() const { return core_->total_dataset_length(); }
 
-  /// The number of the epoch that runs or comes next; a walk that is taken to its end moves it on.
+  /// The number of the current or next epoch. A pass that reaches its end increments it.
   int64_t iteration() const { return core_->iteration(); }
   void set_epoch(int64_t epoch) { core_->set_epoch(epoch); }
 
-  /// From the next epoch on.
+  /// Takes effect in the next epoch.
   void set_even_batches(bool even_batches) { core_->set_even_batches(even_batches); }
   bool even_batches() const { return core_->options().configuration.even_batches; }
 
   bool is_iterable() const { return core_->loader().is_iterable(); }
 
-  /// Where the last walk is: see LoaderProgress.
+  /// The progress of the last pass, see LoaderProgress.
   bool end_of_dataloader() const { return core_->progress().end_of_dataloader; }
   int64_t remainder() const { return core_->progress().remainder; }
 
-  /// Where this rank is. During a walk the batch in use counts as seen.
+  /// The position of this rank. During a pass the current batch counts as seen.
   LoaderState state_dict() const { return core_->state_dict(); }
-  /// Goes there: the next walk gives the rest of that epoch.
+  /// Restores the position: the next pass returns the rest of that epoch.
   void load_state_dict(const LoaderState& state) { core_->load_state_dict(state); }
 
-  /// The part that does not depend on the batch's type.
+  /// The part that does not depend on the batch type.
   const std::shared_ptr<PreparedCore>& core() const { return core_; }
 
   template <class B>
@@ -171,8 +171,8 @@ class PreparedDataLoader {
   SliceFunction<BatchT> slice_;
 };
 
-/// This rank's share of `loader`. Collective. Where rank 0 reads for all, `slice_fn_for_dispatch` cuts each rank's part
-/// out of what it sent; elsewhere it is not used.
+/// Returns this rank's shard of `loader`. Collective. If rank 0 reads for all ranks, `slice_fn_for_dispatch` returns
+/// each rank's slice of what it sent; otherwise it is not used.
 template <class BatchT>
 PreparedDataLoader<BatchT> prepare_data_loader(
     const DataLoader<BatchT>& loader, PrepareOptions options = {},
@@ -180,9 +180,9 @@ PreparedDataLoader<BatchT> prepare_data_loader(
   return PreparedDataLoader<BatchT>(loader, std::move(options), std::move(slice_fn_for_dispatch));
 }
 
-/// The same loader, but that its next epoch begins after `num_batches` batches; later ones, of both, are whole. Walk
-/// over it to go on inside of an epoch, and over `loader` from the next one on. After load_state() the next walk over
-/// `loader` is the rest of its epoch already, without this; with this it no longer is.
+/// Returns the same loader with a next epoch that skips the first `num_batches` batches. Later epochs of both are
+/// complete. Iterate over the result to resume inside an epoch, and over `loader` from the next epoch on. After
+/// load_state() the next pass over `loader` already is the rest of its epoch; calling this function cancels that.
 template <class BatchT>
 PreparedDataLoader<BatchT> skip_first_batches(const PreparedDataLoader<BatchT>& loader, int64_t num_batches) {
   auto rest = loader;

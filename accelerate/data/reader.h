@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set and its collate function behind one interface that depends on the type of the batches only.
+// Type erasure of a data set and its collate function: an interface that depends only on the batch type.
 
 #include <condition_variable>
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace accelerate::data {
 
-/// What a loader knows of its data set without knowing its type.
+/// A data set without its type.
 class DataSource {
  public:
   virtual ~DataSource() = default;
@@ -23,20 +23,20 @@ class DataSource {
   virtual void set_epoch(int64_t epoch) = 0;
 };
 
-/// What is known of an epoch when its last batch has been read.
+/// Known when the last batch of an epoch has been read.
 struct EpochEnd {
-  int64_t last_round_size = -1;  // samples in the ranks' last batches together, repeated ones not counted
+  int64_t last_round_size = -1;  // samples in the last batches of all ranks, without repeated ones
 };
 
-/// Turns an epoch into jobs that each make one batch and may run in any thread.
+/// Turns an epoch into jobs. Each makes one batch and may run in any thread.
 template <class BatchT>
 class Reader : public DataSource {
  public:
-  /// For map-style data sets: one job for each list of indices.
+  /// For map-style data sets: one job per list of indices.
   virtual Stream<Job<BatchT>> jobs(BatchStream batches) const = 0;
 
-  /// For iterable ones: a pass over the stream, without the batches to skip. Jobs read in the order in which they were
-  /// given, each when the one before has finished reading. The last one fills `end`.
+  /// For iterable data sets: one pass over the stream, without the batches to skip. Jobs read one at a time, in the
+  /// order of the stream. Each job with samples updates `end`, unless it is null.
   virtual Stream<Job<BatchT>> jobs(const IterableShardOptions& shard, const Skip& skip,
                                    std::shared_ptr<EpochEnd> end) const = 0;
 };
@@ -88,7 +88,7 @@ class DatasetReader : public Reader<BatchT> {
   }
 
  private:
-  /// One pass over an iterable data set by several threads, which take turns.
+  /// One pass over an iterable data set by several threads in turn.
   class Reading {
    public:
     using Samples = collate_input_t<D>;
@@ -108,7 +108,7 @@ class DatasetReader : public Reader<BatchT> {
         for (int64_t i = 0; i < skip_.count; ++i) shard_.next();
       }
       auto samples = shard_.next();
-      // Not after the end: threads that run ahead of it must leave alone what the loader is about to look at.
+      // Not after the end: the loader may already be reading `end_` while prefetching threads run past the end.
       if (samples && end_) end_->last_round_size = shard_.last_round_size();
       return samples;
     }

@@ -21,8 +21,8 @@ std::optional<at::Generator> optional_generator(const at::Generator& generator) 
   return generator;
 }
 
-/// Random indices, drawn in the portions in which Python's sampler draws them: so many whole ones, and then always a
-/// last one, even if nothing of it is used. Each is drawn when the one before is used up.
+/// Random indices, drawn in the same chunks as by Python's sampler: whole chunks first, then always a last one, even if
+/// none of it is used. Each chunk is drawn when the previous one is used up.
 class RandomIndices {
  public:
   RandomIndices(int64_t dataset_size, int64_t num_samples, bool replacement, at::Generator generator)
@@ -83,14 +83,14 @@ IndexStream SequentialSampler::begin() {
 
 void GeneratorSampler::repeat_epoch(const at::Tensor& state) {
   repeated_ = state;
-  epoch_state_ = state;  // a checkpoint may be saved before the epoch goes on
-  // At once as well, so that a generator shared with other ranks is already right when it is synchronised.
+  epoch_state_ = state;  // a checkpoint may be saved before the epoch resumes
+  // Set it now as well: the generator is synchronized between ranks before the epoch begins.
   if (generator_.defined()) generator_.set_state(state);
 }
 
 at::Generator GeneratorSampler::begin_epoch() {
   auto generator = generator_;
-  // A repeated epoch leaves the global generator alone: that one has gone through these draws before it was saved.
+  // A repeated epoch must not draw from the global generator: its saved state is already past these draws.
   if (!generator.defined()) generator = repeated_.defined() ? at::detail::createCPUGenerator() : own_generator();
   if (repeated_.defined()) generator.set_state(std::exchange(repeated_, {}));
   epoch_state_ = generator.get_state();

@@ -1,6 +1,6 @@
 #pragma once
 
-// The order in which a loader takes the samples of a data set. Orders are those of Python's samplers, draw for draw.
+// Samplers: the order in which a loader reads the samples of a data set. They make the same draws as Python's samplers.
 
 #include <cstdint>
 #include <memory>
@@ -14,24 +14,24 @@
 
 namespace accelerate::data {
 
-/// An order of samples. Derive from it to choose one of your own.
+/// An order of samples. Derive from it for an order of your own.
 class Sampler {
  public:
   virtual ~Sampler() = default;
 
-  /// Starts an epoch and gives its indices one by one.
+  /// Starts an epoch and returns its indices one by one.
   virtual IndexStream begin() = 0;
 
-  /// How many indices an epoch gives.
+  /// The number of indices in an epoch.
   virtual int64_t size() const = 0;
 
-  /// Told by prepared loaders before each epoch.
+  /// Called by prepared loaders before each epoch.
   virtual void set_epoch(int64_t /*epoch*/) {}
 
-  /// What repeat_epoch() needs to give the order of the last epoch again; undefined where set_epoch() is enough.
+  /// The state from which repeat_epoch() repeats the order of the last epoch; undefined if set_epoch() is enough.
   virtual at::Tensor epoch_state() const { return {}; }
   virtual void repeat_epoch(const at::Tensor& /*state*/) {}
-  /// Takes back repeat_epoch() where that epoch has not begun: the next one is a new one.
+  /// Cancels a repeat_epoch() whose epoch has not begun: the next epoch gets a new order.
   virtual void forget_repeat() {}
 };
 
@@ -47,8 +47,8 @@ class SequentialSampler : public Sampler {
   int64_t num_samples_;
 };
 
-/// An order that is drawn from a generator. `prepare` keeps that generator the same on all ranks, and a checkpoint
-/// repeats the epoch it was saved in: derive from it for a random order of your own.
+/// An order that is drawn from a generator. `prepare` keeps the generator in the same state on all ranks, and a resumed
+/// run repeats the order of the interrupted epoch. Derive from it for a random order of your own.
 class GeneratorSampler : public Sampler {
  public:
   explicit GeneratorSampler(at::Generator generator) : generator_(std::move(generator)) {}
@@ -62,10 +62,10 @@ class GeneratorSampler : public Sampler {
   void set_generator(at::Generator generator) { generator_ = std::move(generator); }
 
  protected:
-  /// The generator that begin() draws this epoch from. Call it once, before the first draw.
+  /// Returns the generator to draw this epoch from. Call it once in begin(), before the first draw.
   at::Generator begin_epoch();
 
-  /// What an epoch draws from if no generator was given: libtorch's global one.
+  /// The generator for an epoch if none was given: libtorch's global one.
   virtual at::Generator own_generator();
 
  private:
@@ -75,9 +75,9 @@ class GeneratorSampler : public Sampler {
 };
 
 struct RandomSamplerOptions {
-  bool replacement = false;                           // draw each index by itself: some come twice and others never
-  std::optional<int64_t> num_samples = std::nullopt;  // how many to draw in an epoch, if not as many as there are
-  at::Generator generator = {};  // undefined: a new one for each epoch, seeded by libtorch's global generator
+  bool replacement = false;                           // draw with replacement: an index may repeat
+  std::optional<int64_t> num_samples = std::nullopt;  // draws in an epoch; default: the size of the data set
+  at::Generator generator = {};  // undefined: a new one per epoch, seeded from libtorch's global one
 };
 
 /// A new random order in each epoch.
@@ -109,15 +109,15 @@ class SubsetRandomSampler : public GeneratorSampler {
   int64_t size() const override { return static_cast<int64_t>(indices_->size()); }
 
  private:
-  std::shared_ptr<const Indices> indices_;  // shared with the epochs that run
+  std::shared_ptr<const Indices> indices_;  // shared with running epochs
 };
 
 struct WeightedRandomSamplerOptions {
-  bool replacement = true;       // false: no index comes twice in an epoch
+  bool replacement = true;       // false: no index repeats in an epoch
   at::Generator generator = {};  // undefined: libtorch's global one
 };
 
-/// Draws `num_samples` indices in each epoch, each as often as its weight says. Weights need not add up to one.
+/// Draws `num_samples` indices in each epoch, with probabilities proportional to the weights.
 class WeightedRandomSampler : public GeneratorSampler {
  public:
   WeightedRandomSampler(const std::vector<double>& weights, int64_t num_samples,
@@ -133,12 +133,12 @@ class WeightedRandomSampler : public GeneratorSampler {
   bool replacement_;
 };
 
-/// A random order that depends on a seed and the epoch's number alone: every rank and every run can repeat it.
+/// A random order that depends only on a seed and the epoch number, so every rank and every run can reproduce it.
 class SeedableRandomSampler : public Sampler {
  public:
   SeedableRandomSampler(int64_t dataset_size, uint64_t seed, RandomSamplerOptions options = {});
 
-  /// Seeds with `seed + epoch`. Reading an epoch to its end moves on to the next one.
+  /// Seeds with `seed + epoch`. Reading an epoch to its end increments the epoch number.
   IndexStream begin() override;
   int64_t size() const override { return order_.size(); }
   void set_epoch(int64_t epoch) override { *epoch_ = epoch; }
@@ -152,7 +152,7 @@ class SeedableRandomSampler : public Sampler {
   std::shared_ptr<int64_t> epoch_;
 };
 
-/// One 64-bit draw from `generator`, or from libtorch's global one if that is undefined.
+/// Draws a 64-bit seed from `generator`, or from libtorch's global one if it is undefined.
 int64_t draw_seed(const at::Generator& generator = {});
 
 }  // namespace accelerate::data

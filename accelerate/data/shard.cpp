@@ -9,7 +9,7 @@ namespace accelerate::data {
 
 namespace {
 
-/// Walks round and round over a list of indices.
+/// Cycles through a list of indices.
 class Cycle {
  public:
   explicit Cycle(Indices indices) : indices_(std::move(indices)) {}
@@ -61,7 +61,7 @@ std::optional<Indices> BatchShard::next_whole() {
     if (!options_.drop_last && num_batches_ <= options_.world_size) first_.push_back(*batch);
     if (place == options_.rank) pending_ = *batch;
     last_ = std::move(*batch);
-    // A batch is given only when all ranks are sure to have one, so that no rank waits for another at the end.
+    // Return a batch only if all ranks get one in this round, so that no rank waits for another at the end.
     if (place == options_.world_size - 1 && is_full(last_)) return take_pending();
   }
   if (remaining_.empty()) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set as loaders, subsets and concatenations keep it: shared, in whichever form the user gave it.
+// Turns a data set argument (a value, a smart pointer or a tensor) into a std::shared_ptr.
 
 #include <memory>
 #include <utility>
@@ -36,17 +36,19 @@ struct given_dataset<at::Tensor> {
 
 }  // namespace detail
 
-/// The data set that an argument of this type gives: itself, what a smart pointer points to, the rows of a tensor.
+/// The data set type of an argument: its own type, the pointee of a smart pointer, or a TensorDataset of a tensor's
+/// rows.
 template <class Given>
 using given_dataset_t = typename detail::given_dataset<Given>::type;
 
-/// The data set that the argument gives, shared: a smart pointer keeps pointing to its own, anything else is moved.
+/// Returns the argument as a shared data set. Smart pointers keep their pointee; anything else is moved. Throws Error
+/// for null.
 template <class Given>
 std::shared_ptr<given_dataset_t<Given>> share_dataset(Given given) {
   return detail::given_dataset<Given>::share(std::move(given));
 }
 
-/// An argument that is read by index.
+/// An argument that is a map-style data set.
 template <class Given>
 concept GivesMapStyle = MapStyleDataset<given_dataset_t<Given>>;
 

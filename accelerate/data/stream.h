@@ -1,6 +1,6 @@
 #pragma once
 
-// Sequences that are produced one element at a time, so that nothing as long as a data set is ever held in memory.
+// Lazy sequences, produced one element at a time, so that memory does not grow with the data set.
 
 #include <cstdint>
 #include <functional>
@@ -10,23 +10,23 @@
 
 namespace accelerate::data {
 
-/// Gives the next element at each call, and nothing from the end on.
+/// Returns the next element at each call, and nothing at the end.
 template <class T>
 using Stream = std::function<std::optional<T>()>;
 
-/// The samples of one batch, by their places in the data set.
+/// The indices of the samples of one batch.
 using Indices = std::vector<int64_t>;
 
 using IndexStream = Stream<int64_t>;
 using BatchStream = Stream<Indices>;
 
-/// A part of a stream to leave out.
+/// Elements of a stream to skip.
 struct Skip {
   int64_t count = 0;
-  int64_t after = 0;  // elements that come before that part
+  int64_t after = 0;  // elements before them
 };
 
-/// The stream without the elements to skip.
+/// Returns the stream without the elements to skip.
 template <class T>
 Stream<T> without(const Skip& skip, Stream<T> stream) {
   if (skip.count == 0) return stream;

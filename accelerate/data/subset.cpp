@@ -11,7 +11,7 @@ namespace accelerate::data {
 
 namespace {
 
-/// As many samples as each fraction gives, rounded down; what is left over goes to the first splits, one each.
+/// The size of each split, rounded down. Remaining samples are assigned round-robin from the first split.
 Indices counts_of_fractions(int64_t size, const std::vector<SplitLength>& lengths) {
   double sum = 0;
   for (const auto& length : lengths) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Parts of a data set, chosen by index or drawn at random as Python draws them.
+// Subsets of a data set, chosen by index or split at random with the same draws as Python.
 
 #include <array>
 #include <concepts>
@@ -15,7 +15,7 @@
 
 namespace accelerate::data {
 
-/// Throws Error unless the indices are those of samples; `size` is that of the data set or subset, where it knows.
+/// Throws Error if an index is negative or not below `size`, the size of the data set or subset if known.
 void check_subset(const Indices& indices, std::optional<int64_t> size);
 
 /// The samples of a data set at some indices. Shares the data set.
@@ -24,7 +24,7 @@ class Subset {
   static_assert(MapStyleDataset<D>, "Subset takes a data set that is read by index, with `size()` and `get(index)`");
 
  public:
-  /// `dataset` is one by value, a std::shared_ptr to one, or a tensor. Throws Error for an index that it does not have.
+  /// `dataset` is one by value, a std::shared_ptr to one, or a tensor. Throws Error for an index out of range.
   template <class Given>
     requires std::same_as<given_dataset_t<Given>, D>
   Subset(Given dataset, Indices indices) : dataset_(share_dataset(std::move(dataset))), indices_(std::move(indices)) {
@@ -57,7 +57,7 @@ class Subset {
   /// The data set that the samples come from.
   D& dataset() const { return *dataset_; }
 
-  /// The positions of the samples in dataset().
+  /// The indices of the samples in dataset().
   const Indices& indices() const { return indices_; }
 
  private:
@@ -68,7 +68,7 @@ class Subset {
 template <class Given>
 Subset(Given, Indices) -> Subset<given_dataset_t<Given>>;
 
-/// The number of samples; throws Error if the data set does not know it.
+/// Returns the number of samples. Throws Error if the data set does not know it.
 template <MapStyleDataset D>
 int64_t sized(const D& dataset) {
   auto size = dataset_size(dataset);
@@ -76,7 +76,7 @@ int64_t sized(const D& dataset) {
   return *size;
 }
 
-/// How much of a data set a split gets: a whole number is a count of samples, any other a fraction of them.
+/// The length of a split: an integer is a number of samples, a floating-point number a fraction of them.
 class SplitLength {
  public:
   template <std::integral Number>
@@ -94,17 +94,17 @@ class SplitLength {
   bool is_count_ = true;
 };
 
-/// The indices of each split. Throws Error unless the lengths are counts that add up to `size` or fractions that add up
-/// to one.
+/// Returns the indices of each split. Throws Error unless the lengths are counts with the sum `size` or fractions with
+/// the sum one.
 std::vector<Indices> split_indices(int64_t size, const std::vector<SplitLength>& lengths,
                                    const at::Generator& generator);
 
-/// Divides a data set at random, in as many parts as there are lengths:
+/// Splits a data set at random, one subset per length:
 ///
 ///   auto [train, validation] = random_split(dataset, {0.8, 0.2});
 ///
-/// Draws from `generator`, or from libtorch's global one if that is undefined. Ranks with different generators would
-/// divide differently: call set_seed first, or pass a generator that all ranks seed alike.
+/// Draws from `generator`, or from libtorch's global one if that is undefined. All ranks need the same generator state
+/// to get the same split: call set_seed first, or pass a generator with the same seed on all ranks.
 template <class Given, size_t count>
 std::array<Subset<given_dataset_t<Given>>, count> random_split(Given dataset, const SplitLength (&lengths)[count],
                                                                const at::Generator& generator = {}) {
@@ -115,7 +115,7 @@ std::array<Subset<given_dataset_t<Given>>, count> random_split(Given dataset, co
   }(std::make_index_sequence<count>());
 }
 
-/// The same for lengths that are known when the program runs.
+/// The same for a number of lengths known only at run time.
 template <class Given, class Number>
 std::vector<Subset<given_dataset_t<Given>>> random_split(Given dataset, const std::vector<Number>& lengths,
                                                          const at::Generator& generator = {}) {

@@ -27,13 +27,13 @@ void check_rows(const at::Tensor& tensor, const Indices& indices) {
   }
 }
 
-/// Whether a row is a stretch of memory and nothing else.
+/// Whether rows can be copied with memcpy.
 bool has_plain_rows(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.is_contiguous() && !tensor.requires_grad() &&
          !tensor.is_quantized() && !tensor.is_conj() && !tensor.is_neg();
 }
 
-/// As index_select, which sets up a copy for each row.
+/// Equivalent to index_select, which sets up a copy operation for each row.
 at::Tensor copied_rows(const at::Tensor& tensor, const Indices& indices) {
   auto sizes = tensor.sizes().vec();
   const int64_t num_rows = sizes[0];
@@ -54,7 +54,7 @@ at::Tensor copied_rows(const at::Tensor& tensor, const Indices& indices) {
 at::Tensor select_rows(const at::Tensor& tensor, const Indices& indices) {
   const auto count = static_cast<int64_t>(indices.size());
   check_rows(tensor, indices);
-  // A copy all the same: a batch may be changed in place, the data set may not.
+  // Cloned, not a view: the user may modify a batch in place, but not the data set.
   if (are_consecutive(indices)) return tensor.narrow(0, indices.front(), count).clone();
   if (has_plain_rows(tensor)) return copied_rows(tensor, indices);
   return tensor.index_select(0, at::from_blob(const_cast<int64_t*>(indices.data()), {count}, at::kLong));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A data set of rows of tensors that are in memory, and the fastest way to read one.
+// A data set of the rows of tensors in memory, read a batch at a time.
 
 #include <cstddef>
 #include <tuple>
@@ -11,7 +11,7 @@
 #include "accelerate/data/stream.h"
 #include "accelerate/tensors/nest.h"
 
-// A tensor can be taken apart into one part, itself.
+// Structured binding of a tensor: one element, the tensor itself.
 template <>
 struct std::tuple_size<at::Tensor> : std::integral_constant<size_t, 1> {};
 template <>
@@ -20,7 +20,7 @@ struct std::tuple_element<0, at::Tensor> {
 };
 namespace at {
 
-/// The only part of a tensor that is taken apart: the tensor itself.
+/// The only element of a tensor in a structured binding: the tensor itself.
 template <size_t index>
   requires(index == 0)
 Tensor& get(Tensor& tensor) {
@@ -45,12 +45,12 @@ Tensor&& get(Tensor&& tensor) {
 
 namespace accelerate::data {
 
-/// Copies of the rows at `indices`, in one pass without a tensor for each sample.
+/// Returns copies of the rows at `indices`, without a tensor per sample. Throws Error for an index out of range.
 at::Tensor select_rows(const at::Tensor& tensor, const Indices& indices);
 
-/// Rows of the tensors in a nest, all with the same first dimension: `TensorDataset(pixels, labels)` gives batches that
-/// are tuples of two tensors, `TensorDataset(Batch{...})` gives a Batch, and `TensorDataset(pixels)` tensors, which can
-/// be taken apart like Python's tuples of one: `for (auto& [x] : loader)`.
+/// Rows of the tensors in a nest, all with the same size of dim 0. Batches of `TensorDataset(pixels, labels)` are
+/// tuples of two tensors, batches of `TensorDataset(Batch{...})` are a Batch. Batches of `TensorDataset(pixels)` are
+/// tensors, and can be unpacked like Python's tuples of one: `for (auto& [x] : loader)`.
 template <class Nest>
 class TensorDataset {
  public:

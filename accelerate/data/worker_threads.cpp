@@ -26,7 +26,7 @@ struct WorkerThreads::Shared {
       tasks.pop_front();
       lock.unlock();
       task();
-      task = nullptr;  // what the task owns goes before the lock is taken again
+      task = nullptr;  // destroys what the task owns before taking the lock
       lock.lock();
     }
     ++num_ended;
@@ -42,7 +42,7 @@ WorkerThreads::WorkerThreads(int count, const std::function<void()>& on_start) :
         shared->work();
       });
     }
-  } catch (...) {  // the system has no more threads to give
+  } catch (...) {  // the system is out of threads
     end();
     throw;
   }

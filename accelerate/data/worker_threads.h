@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads that run tasks in the order they were given, and that can always be left behind.
+// A thread pool that starts tasks in FIFO order and abandons stuck threads on destruction.
 
 #include <chrono>
 #include <functional>
@@ -10,19 +10,19 @@
 
 namespace accelerate::data {
 
-/// A fixed number of threads. The constructor returns when all of them have started.
+/// A fixed number of threads. The constructor returns when all of them have started. Each calls `on_start` first.
 class WorkerThreads {
  public:
   explicit WorkerThreads(int count, const std::function<void()>& on_start = nullptr);
 
-  /// Drops the tasks that have not begun and waits for those that run, up to the patience. A thread that is still busy
-  /// then is left to end by itself; it shares ownership of what it uses.
+  /// Drops the tasks that have not begun, waits for running ones up to the patience, and joins the threads. If a thread
+  /// is still busy then, all are detached; they share ownership of what they use.
   ~WorkerThreads();
 
   WorkerThreads(const WorkerThreads&) = delete;
   WorkerThreads& operator=(const WorkerThreads&) = delete;
 
-  /// Runs `task`, which does not throw, in one of the threads. Tasks begin in the order of these calls.
+  /// Runs `task` in one of the threads. It must not throw. Tasks begin in the order of these calls.
   void run(std::function<void()> task);
 
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
