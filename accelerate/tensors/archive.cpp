@@ -7,7 +7,7 @@ namespace accelerate::tensors {
 void ArchiveWriter::write_tensor(const at::Tensor& tensor) {
   write(tensor.defined());
   if (!tensor.defined()) return;
-  // Bytes travel through host memory; the reader places them where it likes.
+  // Bytes go through host memory: the tensor is on the CPU when it is read.
   auto plain = tensor.detach().to(at::kCPU).contiguous();
   write(static_cast<int8_t>(plain.scalar_type()));
   write(plain.sizes().vec());

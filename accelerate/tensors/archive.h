@@ -1,7 +1,7 @@
 #pragma once
 
-// Objects as bytes, for the collectives that carry objects between ranks of one job: numbers, strings, tensors, and any
-// tuple, pair, array, vector, map, Batch, optional or struct with tensor_fields made of them. Not a file format.
+// Serialization for collectives on objects, between ranks of one job. Supports numbers, strings, tensors, and tuples,
+// pairs, arrays, vectors, maps, Batches, optionals and structs with tensor_fields made of them. Not a file format.
 
 #include <array>
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace accelerate::tensors {
 
-/// Collects values as bytes.
+/// Serializes values.
 class ArchiveWriter {
  public:
   template <class T>
@@ -27,7 +27,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Reads in the order of writing. Throws Error when the bytes end early, which means that ranks disagree on the type.
+/// Deserializes values in the order of writing. Throws Error if the bytes end early: the ranks disagree on the type.
 class ArchiveReader {
  public:
   explicit ArchiveReader(std::string_view bytes) : bytes_(bytes) {}
@@ -51,7 +51,7 @@ class ArchiveReader {
 template <class T>
 concept Archivable = !std::is_pointer_v<T>;
 
-/// The value as bytes.
+/// Serializes a value.
 template <class T>
 std::string pack(const T& value) {
   ArchiveWriter writer;
@@ -59,7 +59,7 @@ std::string pack(const T& value) {
   return writer.take();
 }
 
-/// The value that pack() made these bytes of.
+/// Deserializes the result of pack().
 template <class T>
 T unpack(std::string_view bytes) {
   T value{};

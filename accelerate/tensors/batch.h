@@ -1,6 +1,6 @@
 #pragma once
 
-// A batch with names: what a tokenizer gives and a model takes.
+// A batch of named tensors, as tokenizers return and models take them.
 
 #include <initializer_list>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace accelerate::tensors {
 
-/// Tensors by name, in the order they were added. A handful of names, so look-ups are linear.
+/// Tensors by name, in insertion order. Lookups are linear, since names are few.
 class Batch {
  public:
   using Item = std::pair<std::string, at::Tensor>;
@@ -20,13 +20,13 @@ class Batch {
   Batch() = default;
   Batch(std::initializer_list<Item> items) : items_(items) {}
 
-  /// The tensor called `name`, added undefined if it is not there, as in a map.
+  /// Returns the tensor called `name`. Inserts an undefined one if it does not exist, like std::map.
   at::Tensor& operator[](std::string_view name);
 
-  /// The tensor called `name`; throws Error listing the names there are.
+  /// Returns the tensor called `name`. Throws Error with a list of the names if it does not exist.
   const at::Tensor& at(std::string_view name) const;
 
-  /// The tensor called `name`, or an undefined one.
+  /// Returns the tensor called `name`, or an undefined one.
   at::Tensor get(std::string_view name) const;
 
   bool contains(std::string_view name) const;

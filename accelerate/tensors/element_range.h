@@ -1,12 +1,12 @@
 #pragma once
 
-// Some of the elements of a tensor.
+// A slice of a flat tensor.
 
 #include <cstdint>
 
 namespace accelerate::tensors {
 
-/// Elements of a tensor, in the order of its memory.
+/// Elements of a tensor, in memory order.
 struct ElementRange {
   int64_t begin = 0;
   int64_t length = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lists of tensors as the foreach kernels want them: of one device and one type.
+// Groups tensors by device and type, as the foreach kernels require.
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace accelerate::tensors {
 
-/// The tensors in lists of equal device and type, each in the given order. None is empty.
+/// Groups tensors by device and type, each group in the given order. No group is empty.
 inline std::vector<std::vector<at::Tensor>> foreach_groups(std::vector<at::Tensor> tensors) {
   std::vector<std::vector<at::Tensor>> groups;
   for (auto& tensor : tensors) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// Finds structs with tensors whose author did not name them, so that what works on tensors can refuse to miss them.
+// Detects structs that hold tensors but have no tensor_fields, so that functions on nests can reject them at compile
+// time.
 
 #include <cstddef>
 #include <type_traits>
@@ -13,7 +14,7 @@ namespace accelerate::tensors {
 
 namespace detail {
 
-/// Stands for a member of any type, for a tensor, for a list of them.
+/// Converts to a member of any type; the next two to a tensor and to a list of tensors.
 struct AnyMember {
   template <class T>
   operator T() const;
@@ -57,8 +58,8 @@ consteval bool hides_tensors() {
 
 }  // namespace detail
 
-/// Whether the nest has a plain struct in it that holds tensors but has no tensor_fields function. Classes with
-/// constructors are not looked into.
+/// Whether the nest contains an aggregate that holds tensors but has no tensor_fields function. Classes with
+/// constructors are not inspected.
 template <class T>
 constexpr bool hides_tensors = detail::hides_tensors<T>();
 

@@ -40,7 +40,7 @@ class Pickles {
   size_t position_ = 0;
 };
 
-/// What `read` takes from a value of the file; an Error about the kind of the value gets the file's name.
+/// Returns read(). Adds the file name to an Error about the kind of a value.
 auto read_or_refuse(const std::string& source, const auto& read) {
   try {
     return read();
@@ -49,7 +49,7 @@ auto read_or_refuse(const std::string& source, const auto& read) {
   }
 }
 
-/// Two numbers that say what kind of file this is, and a note about the machine that wrote it.
+/// Checks the magic number, the protocol version and the byte order.
 void check_start(Pickles& pickles, const std::string& source) {
   static const formats::BigInteger kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"};
   PickleValue first;
@@ -67,7 +67,7 @@ void check_start(Pickles& pickles, const std::string& source) {
   }
 }
 
-/// The names of the storages, in the order in which these follow.
+/// The names of the storages, in file order.
 std::vector<std::string> storage_names(const PickleValue& keys, const std::string& source) {
   return read_or_refuse(source, [&] {
     std::vector<std::string> names;
@@ -85,7 +85,7 @@ std::map<std::string, TensorReference> tensors_by_storage(const PickleValue& val
   return tensors;
 }
 
-/// Where each storage begins. Before its bytes stands the number of its elements.
+/// Locates the storages. Each is preceded by its number of elements.
 std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t position,
                                                   const std::vector<std::string>& names,
                                                   const std::map<std::string, TensorReference>& tensors) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The lists of a nest that hold no tensors, such as the texts of a batch: what has one element for each sample, as
-// tensors have one row.
+// Visits the lists without tensors in a nest, such as the texts of a batch. They have one element per sample, like the
+// rows of tensors.
 
 #include <string>
 #include <tuple>
@@ -47,11 +47,12 @@ consteval bool holds_single_strings() {
 
 }  // namespace detail
 
-/// Whether the nest has a string that is in no list; the keys of a map do not count.
+/// Whether the nest contains a string outside of a list. Map keys do not count.
 template <class T>
 constexpr bool holds_single_strings = detail::holds_single_strings<T>();
 
-/// Calls `visit(std::vector<...>&)` for every list without tensors, in a fixed order. A list of lists is one.
+/// Calls `visit(std::vector<...>&)` for every list without tensors, in a fixed order. A list of lists counts as one
+/// list.
 template <class T, class Visit>
 void for_each_list(T& nest, Visit&& visit) {
   if constexpr (detail::is_list<T>) {

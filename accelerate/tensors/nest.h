@@ -1,11 +1,11 @@
 #pragma once
 
-// The one place that knows what a nest of tensors is: a tensor, or a tuple, pair, array, vector, map, Batch,
+// Defines nests of tensors and walks them. A nest is a tensor, or a tuple, pair, array, vector, map, Batch,
 // torch::data::Example or optional of nests, or a struct that names its fields with one line:
 //
 //   auto tensor_fields(MyBatch& batch) { return std::tie(batch.pixels, batch.labels); }
 //
-// Everything else is a leaf that is carried along untouched.
+// Everything else is a leaf and is passed through unchanged.
 
 #include <optional>
 #include <ranges>
@@ -26,7 +26,7 @@ struct Example;
 
 namespace accelerate::tensors {
 
-/// A struct whose author wrote `tensor_fields(T&)` beside it.
+/// A struct with a function `tensor_fields(T&)` in its namespace.
 template <class T>
 concept HasTensorFields = requires(std::remove_const_t<T>& value) { tensor_fields(value); };
 
@@ -55,7 +55,7 @@ constexpr bool is_optional<std::optional<T>> = true;
 
 }  // namespace detail
 
-/// The parts of a struct that opted in, or of an Example, as a tuple of references.
+/// Returns the fields of a struct with tensor_fields, or of an Example, as a tuple of references.
 template <class T>
 auto fields_of(T& value) {
   using Plain = std::remove_const_t<T>;
@@ -99,8 +99,8 @@ consteval bool holds_tensors() {
 template <class T>
 constexpr bool holds_tensors = detail::holds_tensors<T>();
 
-/// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` where the
-/// nest is const).
+/// Calls `visit(at::Tensor&)` for every defined tensor of the nest, in a fixed order (`const at::Tensor&` if the nest
+/// is const).
 template <class T, class Visit>
 void for_each_tensor(T& nest, Visit&& visit) {
   using Plain = std::remove_const_t<T>;
@@ -119,14 +119,14 @@ void for_each_tensor(T& nest, Visit&& visit) {
   }
 }
 
-/// The same nest with every tensor replaced by `function(tensor)`.
+/// Returns the nest with every defined tensor replaced by `function(tensor)`.
 template <class T, class Function>
 T map_tensors(T nest, Function&& function) {
   for_each_tensor(nest, [&](at::Tensor& tensor) { tensor = function(std::as_const(tensor)); });
   return nest;
 }
 
-/// The nest's tensors, in the order of for_each_tensor.
+/// Returns the tensors of the nest, in the order of for_each_tensor.
 template <class T>
 std::vector<at::Tensor> tensors_of(const T& nest) {
   std::vector<at::Tensor> tensors;
@@ -134,7 +134,7 @@ std::vector<at::Tensor> tensors_of(const T& nest) {
   return tensors;
 }
 
-/// Copies every tensor to `device`; those already there are shared.
+/// Copies every tensor to `device`. Tensors that are already there are shared.
 template <class T>
 T send_to_device(const T& nest, at::Device device, bool non_blocking = false) {
   return map_tensors(nest, [&](const at::Tensor& tensor) {
@@ -142,7 +142,7 @@ T send_to_device(const T& nest, at::Device device, bool non_blocking = false) {
   });
 }
 
-/// Size of dim 0 of the first tensor of the nest, or nothing where there is none.
+/// Returns the size of dim 0 of the first tensor that has one, or nothing.
 template <class T>
 std::optional<int64_t> find_batch_size(const T& nest) {
   std::optional<int64_t> size;
@@ -152,7 +152,7 @@ std::optional<int64_t> find_batch_size(const T& nest) {
   return size;
 }
 
-/// Rows [begin, end) of every tensor.
+/// Returns rows [begin, end) of every tensor, as views.
 template <class T>
 T slice_tensors(const T& nest, int64_t begin, int64_t end) {
   return map_tensors(nest, [&](const at::Tensor& tensor) { return tensor.slice(0, begin, end); });
@@ -161,7 +161,7 @@ T slice_tensors(const T& nest, int64_t begin, int64_t end) {
 /// at::cat, kept out of this header.
 at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, int64_t dim);
 
-/// Joins nests of one structure along `dim`, tensor by tensor. Leaves that are not tensors come from the first.
+/// Concatenates nests of the same structure along `dim`, tensor by tensor. Other leaves come from the first nest.
 template <class T>
 T concatenate(const std::vector<T>& nests, int64_t dim = 0) {
   if (nests.size() == 1) return nests.front();
@@ -176,7 +176,7 @@ T concatenate(const std::vector<T>& nests, int64_t dim = 0) {
   });
 }
 
-/// Half-precision floating tensors as float32; the rest as they are.
+/// Converts float16 and bfloat16 tensors to float32; the rest stay as they are.
 template <class T>
 T convert_to_fp32(T nest) {
   for_each_tensor(nest, [](at::Tensor& tensor) {

@@ -20,11 +20,11 @@ namespace accelerate::tensors {
 
 namespace {
 
-constexpr size_t kChunk = 2048;                            // elements whose numbers stay in the first cache
-constexpr uint64_t kRandomBits = (uint64_t{1} << 53) - 1;  // of a number: as many as a double holds
+constexpr size_t kChunk = 2048;                            // elements whose random numbers fit in the L1 cache
+constexpr uint64_t kRandomBits = (uint64_t{1} << 53) - 1;  // 53 bits per number, the precision of a double
 constexpr int kStateWords = static_cast<int>(MersenneTwister::kStateWords);
 
-/// torch counts the words that are left, and one more.
+/// libtorch's `left_` is the number of unused words plus one.
 MersenneTwister::State state_of(const at::mt19937_data_pod& data) {
   return {.words = data.state_, .used = data.left_ == 1 ? MersenneTwister::kStateWords : data.next_};
 }
@@ -35,7 +35,7 @@ void put_back(const MersenneTwister::State& state, at::mt19937_data_pod& data) {
   data.left_ = kStateWords + 1 - static_cast<int>(state.used);
 }
 
-/// Two words are a number, of which the first has the upper bits. One that is less than `limit` gives 1.
+/// Two words make one number, upper bits first. Numbers below `limit` give 1.
 template <class T>
 ACCELERATE_VECTORIZED void choose(const uint64_t* pairs, size_t count, uint64_t limit, T one, T* chosen) {
   for (size_t i = 0; i < count; ++i) chosen[i] = (std::rotl(pairs[i], 32) & kRandomBits) < limit ? one : T{};
@@ -57,7 +57,7 @@ bool is_plain(const at::Tensor& mask) {
          (mask.scalar_type() == at::kFloat || mask.scalar_type() == at::kDouble);
 }
 
-/// Whether libtorch draws with its plain kernel here. On some processors it has MKL do it, which has other numbers.
+/// Whether libtorch uses its own kernel here. On some processors it uses MKL, which draws other numbers.
 bool libtorch_is_plain() {
   auto theirs = at::make_generator<at::CPUGeneratorImpl>(1), ours = theirs.clone();
   auto expected = at::empty({1000}), mask = at::empty({1000});
@@ -68,7 +68,7 @@ bool libtorch_is_plain() {
 
 at::Tensor& bernoulli(at::Tensor& mask, double probability, std::optional<at::Generator> generator) {
   static const bool alike = libtorch_is_plain();
-  // Also where the probability is none: libtorch says so.
+  // For an invalid probability too: libtorch reports it.
   if (!alike || !is_plain(mask) || !(probability >= 0 && probability <= 1)) {
     return at::native::bernoulli_(mask, probability, std::move(generator));
   }
@@ -77,7 +77,7 @@ at::Tensor& bernoulli(at::Tensor& mask, double probability, std::optional<at::Ge
   return mask;
 }
 
-/// libtorch warns about an operator that gets another kernel. This one is meant to.
+/// Suppresses libtorch's warning that a kernel is overridden, which is intended here.
 struct Silence : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };

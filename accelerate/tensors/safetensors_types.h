@@ -1,6 +1,6 @@
 #pragma once
 
-// The names that safetensors files give to libtorch's types.
+// Maps libtorch's types to their names in safetensors files.
 
 #include <string>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace accelerate::tensors {
 
-/// "F32" for float and so on; throws Error naming `tensor` for a type that the format does not have.
+/// Returns "F32" for float and so on. Throws Error naming `tensor` for a type that the format does not have.
 std::string_view safetensors_name_of(at::ScalarType type, const std::string& tensor);
 
-/// The type called "F32"; throws Error naming `source` for one that libtorch does not have.
+/// Returns the type called "F32" and so on. Throws Error naming `source` for a type that libtorch does not have.
 at::ScalarType scalar_type_of(std::string_view dtype, const std::string& source);
 
 }  // namespace accelerate::tensors

@@ -53,7 +53,7 @@ void save_shards(const TensorList& tensors, const fs::path& directory, const Sav
     written.insert(name);
   }
   if (shards.size() > 1 && replaces) {
-    // Shards of two models under the names of one: without the index nobody takes them for it.
+    // While shards are replaced, the directory has shards of both models. Without an index they are not loaded.
     fs::remove(directory / index);
     sync_directory(directory);
   }

@@ -14,7 +14,7 @@ namespace accelerate::tensors {
 
 namespace {
 
-/// Bytes of a file that are all values of a tensor, in the order of its memory.
+/// A read of file bytes straight into the memory of a dense tensor.
 struct StraightRead {
   const File& file;
   uint64_t position;
@@ -23,7 +23,7 @@ struct StraightRead {
   char* bytes = static_cast<char*>(values.mutable_data_ptr());
 };
 
-/// Another byte than 0 and 1 is no bool in C++, and compilers rely on that.
+/// A bool other than 0 or 1 is undefined behaviour in C++, and compilers rely on that.
 void check_bools(const StraightRead& read) {
   if (read.values.scalar_type() != at::kBool) return;
   if (std::any_of(read.bytes, read.bytes + read.values.nbytes(), [](char byte) { return byte & ~1; })) {
@@ -42,13 +42,13 @@ void run(const std::vector<StraightRead>& reads) {
   for (const auto& read : reads) check_bools(read);
 }
 
-/// Whether the bytes of the file are, one by one, what the memory of the destination has to hold.
+/// Whether the file has the same bytes as the destination's memory will have: same type and layout.
 bool is_alike(const at::Tensor& destination, const StoredTensor& stored, const TensorPlace& place) {
   return destination.is_cpu() && destination.scalar_type() == stored.type && destination.sizes() == stored.shape &&
          destination.strides() == place.strides && destination.is_non_overlapping_and_dense();
 }
 
-/// By way of a tensor that is laid out as the file is.
+/// Goes through a temporary tensor with the layout of the file.
 void copy_converted(const StoredTensor& stored, const TensorPlace& place, const at::Tensor& destination) {
   const auto element_bytes = c10::elementSize(stored.type);
   const auto bytes = at::detail::computeStorageNbytes(stored.shape, place.strides, element_bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Tensors in files that were opened and not yet read: loading them takes the memory of their destinations alone.
+// Tensors in open files that are not yet read. Loading one into a tensor of the same type and layout needs no extra
+// memory.
 
 #include <cstdint>
 #include <memory>
@@ -15,45 +16,44 @@
 
 namespace accelerate::tensors {
 
-/// Where a file, which stays open as long as it is needed, has the elements of a tensor.
+/// The location of a tensor's elements in a file. Keeps the file open.
 struct TensorPlace {
   std::shared_ptr<const File> file = {};
   uint64_t begin = 0;                 // of the first element, from the start of the file
   std::vector<int64_t> strides = {};  // in elements
   std::string name = {};              // for messages
-  // Bytes by which the address of Python's tensor misses a multiple of 64: it uses safetensors where they lie in the
-  // mapped file.
+  // The address of the tensor in Python, modulo 64. Python uses safetensors in place, in the mapped file.
   uint64_t misalignment = 0;
 };
 
-/// One tensor of a file, or one in memory that is treated alike.
+/// A tensor in a file, or one in memory with the same interface.
 struct StoredTensor {
   at::ScalarType type = at::kFloat;
   std::vector<int64_t> shape = {};
   std::variant<TensorPlace, at::Tensor> source = {};
 
-  /// Copies the values into a tensor of that shape, of any type and device; straight into its memory where that is
-  /// possible. Throws Error naming the file when it has become shorter since it was opened, or when a bool in it is
-  /// neither 0 nor 1.
+  /// Copies the values into a tensor of this shape, of any type and device. Reads straight into its memory if type and
+  /// layout match. Throws Error naming the file if it was truncated since it was opened, or if a bool is neither 0 nor
+  /// 1.
   void copy_into(const at::Tensor& destination) const;
 
-  /// The values, in a new tensor on the CPU.
+  /// Reads the values into a new tensor on the CPU.
   at::Tensor read() const;
 
-  /// A tensor for the values on the CPU, not yet filled, as misaligned as Python's. Kernels for one row or one label
-  /// round by the alignment of the weights.
+  /// Returns an uninitialized CPU tensor for the values, with the same misalignment as in Python. In kernels for one
+  /// row or one label, rounding depends on the alignment of the weights.
   at::Tensor empty() const;
 };
 
-/// By name, in the order of the file.
+/// Tensors by name, in file order.
 using StoredTensors = std::vector<std::pair<std::string, StoredTensor>>;
 
-/// copy_into() for many tensors, on several threads: to copy from the system's cache and to use memory for the first
-/// time is work for a processor.
+/// Runs copy_into() for many tensors, on several threads: copying from the page cache and first-touching the
+/// destinations are bound by the CPU.
 void copy_all(const std::vector<std::pair<at::Tensor, StoredTensor>>& destinations);
 
-/// Fills a tensor on the CPU whose elements lie in its memory without gaps with the bytes of a file from `position` on,
-/// on several threads. Throws Error naming the file and `tensor` when a bool is neither 0 nor 1.
+/// Fills a dense CPU tensor with the bytes of a file from `position` on, on several threads. Throws Error naming the
+/// file and `tensor` if a bool is neither 0 nor 1.
 void read_values(const File& file, uint64_t position, const at::Tensor& values, const std::string& tensor);
 
 }  // namespace accelerate::tensors

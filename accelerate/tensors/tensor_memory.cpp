@@ -14,9 +14,9 @@ namespace accelerate::tensors {
 
 namespace {
 
-constexpr size_t kLarge = size_t{128} << 10;  // smaller blocks malloc keeps by itself
+constexpr size_t kLarge = size_t{128} << 10;  // malloc already reuses smaller blocks
 
-/// Never destroyed: tensors in static variables outlive everything else.
+/// Never destroyed: tensors in static variables may outlive it otherwise.
 MemoryPool& pool() {
   static auto* pool = new MemoryPool;
   return *pool;
@@ -33,7 +33,7 @@ class PooledAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(size_t bytes) override {
     void* memory = bytes >= kLarge ? pool().allocate(bytes) : nullptr;
-    if (!memory) memory = c10::alloc_cpu(bytes);  // also says that there is none, in libtorch's words
+    if (!memory) memory = c10::alloc_cpu(bytes);  // reports out-of-memory as libtorch does
     c10::profiledCPUMemoryReporter().New(memory, bytes);
     return {memory, memory, &release, c10::Device(c10::DeviceType::CPU)};
   }
@@ -43,15 +43,16 @@ class PooledAllocator final : public c10::Allocator {
   }
 };
 
-/// Before main, since a block has to be freed by who gave it out and the first tensors may be static variables.
+/// Installed before main: a block must be freed by its allocator, and the first tensors may be static variables.
 [[maybe_unused]] const bool installed = [] {
   const char* choice = std::getenv("ACCELERATE_TENSOR_MEMORY");
   if (choice && std::string_view(choice) == "system") return false;
   static auto* allocator = new PooledAllocator;  // never destroyed: threads may outlive static variables
   c10::SetCPUAllocator(allocator, /*priority=*/1);
   pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
-  // What is not a tensor stays in the heap between steps, too. To set one limit ends glibc's own adjusting of the
-  // other, so that is set to where it would have ended: else every block above 128 KiB would be new pages.
+  // Keeps other memory in the heap between steps, too. Setting one threshold disables glibc's dynamic adjustment of
+  // both (mallopt(3)). The mmap threshold is set to the maximum that glibc would reach; otherwise every block above 128
+  // KiB would get new pages.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   return true;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the memory of tensors on the CPU comes from: large ones from a pool (base/memory_pool.h), in every program that
-// links the library. ACCELERATE_TENSOR_MEMORY=system leaves it to libtorch.
+// The CPU allocator of tensors: large ones come from a pool (base/memory_pool.h). Linking the library installs it.
+// ACCELERATE_TENSOR_MEMORY=system keeps libtorch's allocator.
 
 #include <cstddef>
 
@@ -9,13 +9,13 @@ namespace accelerate::tensors {
 
 struct TensorMemory {
   size_t in_use = 0;  // by large tensors
-  size_t idle = 0;    // kept for the next ones
+  size_t idle = 0;    // kept for later tensors
 };
 
-/// What the pool holds at the moment.
+/// Returns the bytes that the pool holds now.
 TensorMemory tensor_memory();
 
-/// Gives what is idle back to the system.
+/// Returns idle memory to the system.
 void release_tensor_memory();
 
 }  // namespace accelerate::tensors

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kPickle = "/data.pkl";
 
-/// The one folder in the archive; torch gives it the name that the file had.
+/// The only folder in the archive. torch names it after the file.
 std::string folder_of(const formats::ZipReader& archive, const std::string& source) {
   for (const auto& [name, entry] : archive.entries()) {
     if (name.ends_with(kPickle) && name.find('/') == name.size() - kPickle.size()) {
@@ -55,7 +55,7 @@ TorchContents read_archive(const File& file, bool verify) {
   return contents;
 }
 
-/// A storage that a tensor asks for has to be there, in the size that the tensor believes.
+/// Throws Error if the storage of a tensor is missing or has another size than the tensor states.
 void check_storages(const TorchContents& contents, const std::string& source) {
   contents.value.map<formats::TensorReference>([&](const formats::TensorReference& tensor) {
     const auto place = contents.storages.find(tensor.storage);

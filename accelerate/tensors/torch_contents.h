@@ -1,6 +1,6 @@
 #pragma once
 
-// What a torch file says about its tensors, and where their bytes are in it.
+// The contents of a torch file without its storages: the pickled value, and where the storages are.
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace accelerate::tensors {
 
-/// The bytes of a storage, from the start of the file.
+/// The location of a storage in the file.
 struct StoragePlace {
   uint64_t begin = 0;
   uint64_t bytes = 0;
@@ -19,12 +19,12 @@ struct StoragePlace {
 
 struct TorchContents {
   formats::PickleValue value = {};
-  std::map<std::string, StoragePlace> storages = {};  // by their keys; each lies inside the file
+  std::map<std::string, StoragePlace> storages = {};  // by key; each lies inside the file
 };
 
-/// Reads all but the storages. Every tensor of the result lies in one of its storages, and all agree about its size.
-/// With `verify` everything is read once and compared with the checksums of the file; files from before torch 1.6 have
-/// none. Throws Error naming the file when it is cut off or damaged, or when torch.save did not write it.
+/// Reads all but the storages. Checks that the storage of every tensor exists and has the size that the tensor states.
+/// With `verify` the whole file is read once and compared with its checksums; files from before torch 1.6 have none.
+/// Throws Error naming the file if it is truncated, damaged, or not written by torch.save.
 TorchContents read_torch_contents(const File& file, bool verify);
 
 }  // namespace accelerate::tensors

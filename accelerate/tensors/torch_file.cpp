@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a file has a tensor of which the storage is at `storage`.
+/// The location of a tensor whose storage is at `storage`.
 TensorPlace place_of(const std::shared_ptr<const File>& file, const formats::TensorReference& tensor,
                      const StoragePlace& storage) {
   const auto offset = static_cast<uint64_t>(tensor.offset) * c10::elementSize(torch_type_of(tensor.dtype));

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that `torch.save` writes and `torch.load` reads: optimizer.bin, pytorch_model.bin, random_states_0.pkl.
+// Reads and writes the files of `torch.save` and `torch.load`: optimizer.bin, pytorch_model.bin, random_states_0.pkl.
 
 #include <filesystem>
 #include <string>
@@ -13,31 +13,32 @@
 
 namespace accelerate::tensors {
 
-/// What a torch file holds.
+/// The value in a torch file.
 using TorchValue = formats::Value<at::Tensor>;
-/// The same with tensors that were not read yet.
+/// The same with tensors that are not yet read.
 using StoredValue = formats::Value<StoredTensor>;
 
-/// Reads a file that `torch.save` wrote. All tensors are on the CPU; those that shared a storage share it again.
-/// Nothing in the file is run: see formats/pickle_reader.h for what is read and what is refused. Throws Error naming
-/// the file when it is cut off or damaged, also when that happens while it is read.
+/// Reads a file of `torch.save`. All tensors are on the CPU; those that shared a storage share it again. No code in the
+/// file is executed: formats/pickle_reader.h lists what is accepted. Throws Error naming the file if it is truncated or
+/// damaged, even if that happens during the read.
 TorchValue load_torch_file(const std::filesystem::path& path);
 
 struct OpenTorchFileOptions {
-  bool verify = true;  // read all of it first, and compare it with the checksums that it holds
+  bool verify = true;  // read the whole file first and compare it with its checksums
 };
 
-/// The same, but tensors are only read when they are copied, into where they belong.
+/// The same, but each tensor is read only when it is copied, straight into its destination.
 StoredValue open_torch_file(const std::filesystem::path& path, const OpenTorchFileOptions& options = {});
 
-/// Tensors in memory as if they were in a file.
+/// Wraps a value in memory as a StoredValue. Shares the tensors.
 StoredValue stored(const TorchValue& value);
 
-/// Writes a file that Python reads with `torch.load(path, weights_only=True)`, through a file beside it that takes its
-/// name when it is complete. A storage that several tensors share is written once, whole. Throws Error naming the path.
+/// Writes a file that Python reads with `torch.load(path, weights_only=True)`, through a temporary file and an atomic
+/// rename. A storage shared by several tensors is written once, as a whole. Throws Error naming the path if it cannot
+/// be written.
 void save_torch_file(const TorchValue& value, const std::filesystem::path& path);
 
-/// The bytes of such a file. `folder` is its name without the extension, which torch gives to the folder in it.
+/// Appends the bytes of such a file. `folder` is the folder in the archive: torch uses the file name without extension.
 void write_torch_file(const TorchValue& value, const std::string& folder, const Append& append);
 
 }  // namespace accelerate::tensors

@@ -10,14 +10,14 @@ namespace accelerate::tensors {
 
 namespace {
 
-/// All bytes of a storage, as a tensor that keeps it alive.
+/// All bytes of a storage, as a tensor on the CPU. Shares a storage that is already there.
 at::Tensor bytes_of(const at::Storage& storage) {
   auto bytes = at::empty({0}, at::TensorOptions().dtype(at::kByte).device(storage.device()));
   bytes.set_(storage, 0, {static_cast<int64_t>(storage.nbytes())}, {1});
   return bytes.to(at::kCPU);
 }
 
-/// Numbers storages by the order in which tensors name them.
+/// Numbers storages in the order of their first use.
 class StorageTable {
  public:
   explicit StorageTable(std::vector<at::Tensor>& storages) : storages_(storages) {}
@@ -47,7 +47,7 @@ class StorageTable {
  private:
   std::vector<at::Tensor>& storages_;
   std::map<const c10::StorageImpl*, size_t> numbers_;
-  std::vector<at::Tensor> alive_;  // or a new storage could get the address of one that went
+  std::vector<at::Tensor> alive_;  // otherwise a new storage could reuse the address of a freed one
 };
 
 }  // namespace

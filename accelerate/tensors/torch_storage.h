@@ -1,6 +1,6 @@
 #pragma once
 
-// From what a pickle says about tensors to tensors, and back.
+// Converts tensor references in a pickle to tensors, and back.
 
 #include <functional>
 #include <string>
@@ -14,22 +14,22 @@
 
 namespace accelerate::tensors {
 
-/// The type that a pickle calls `dtype`.
+/// Returns the type that a pickle calls `dtype`.
 at::ScalarType torch_type_of(const std::string& dtype);
 
-/// The bytes of the storage that a tensor lies in, or throws.
+/// Returns the bytes of a tensor's storage, or throws.
 using ReadStorage = std::function<at::Tensor(const formats::TensorReference& tensor)>;
 
-/// The value with real tensors. Each storage is read once.
+/// Replaces references by tensors. Reads each storage once.
 TorchValue with_tensors(const formats::PickleValue& value, const ReadStorage& read);
 
-/// A value and the storages that its tensors lie in.
+/// A value and the storages of its tensors.
 struct Detached {
   formats::PickleValue value = {};
-  std::vector<at::Tensor> storages = {};  // bytes on the CPU; the key of each is its number
+  std::vector<at::Tensor> storages = {};  // bytes on the CPU; the key of a storage is its index
 };
 
-/// The value with references in place of tensors. Throws Error for tensors that are not dense.
+/// Replaces tensors by references. Throws Error for tensors that are undefined or not dense.
 Detached without_tensors(const TorchValue& value);
 
 }  // namespace accelerate::tensors

@@ -23,7 +23,7 @@ bool is_dict(const StoredValue& value) {
   return value.kind() == ValueKind::Dict || value.kind() == ValueKind::OrderedDict;
 }
 
-/// An entry of a dict that cannot be the weight of a model, or null.
+/// Returns the first entry that is not a named tensor, or null.
 const StoredValue::Entries::value_type* first_other(const StoredValue& dict) {
   for (const auto& entry : dict.entries()) {
     if (entry.first.kind() != ValueKind::Text || entry.second.kind() != ValueKind::Tensor) return &entry;
@@ -31,7 +31,7 @@ const StoredValue::Entries::value_type* first_other(const StoredValue& dict) {
   return nullptr;
 }
 
-/// The dict of weights in what programs save of a training: the value itself, or what it has under a usual key.
+/// Returns the dict of weights in a training checkpoint: the value itself, or the one under a usual key.
 const StoredValue& weights_in(const StoredValue& value, const fs::path& path) {
   if (!is_dict(value)) {
     fail(path.string(), ": holds a ", python_name_of(value.kind()), ", not the weights of a model by their names");
@@ -52,9 +52,9 @@ StoredTensors open_state_dict(const fs::path& path, const OpenTorchFileOptions& 
   return tensors;
 }
 
-/// Whether torch.save wrote a file. Its first bytes say so, whatever the file is called: those of a zip archive, of a
-/// pickle, or the length of a safetensors header and its brace. The brace is looked for first, because the bytes of a
-/// length may be any. Damaged files go by their name, which the message about them is then right for.
+/// Whether torch.save wrote a file, by its first bytes: those of a zip archive or of a pickle. Safetensors files begin
+/// with a header length and a brace; the brace is checked first, because the length can be any bytes. Damaged files are
+/// classified by extension, so that the error message fits.
 bool is_torch_file(const fs::path& path) {
   const auto file = File::open(path);
   std::string start(std::min<uint64_t>(file.bytes(), 9), '\0');
@@ -67,7 +67,7 @@ bool is_torch_file(const fs::path& path) {
   return false;
 }
 
-/// The file in a directory that has the weights, or says where they are.
+/// The file in a directory with the weights or their index.
 fs::path file_in(const fs::path& directory) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
     auto file = directory / name, index = directory / (name + std::string(kIndex));
@@ -82,7 +82,7 @@ StoredTensors open_file(const fs::path& path, const OpenTorchFileOptions& option
   return is_torch_file(path) ? open_state_dict(path, options) : open_safetensors(path);
 }
 
-/// The tensors of one file of an index, compared with what that says of it.
+/// Opens one shard and compares its tensors with the index.
 StoredTensors open_shard(const formats::IndexedShard& shard, const OpenTorchFileOptions& options) {
   auto tensors = open_file(shard.path, options);
   std::set<std::string> held;

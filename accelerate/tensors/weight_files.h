@@ -1,6 +1,6 @@
 #pragma once
 
-// The weights of a model on disk, whichever files they are in.
+// Opens the weights of a model on disk, in any supported layout.
 
 #include <filesystem>
 
@@ -8,12 +8,12 @@
 
 namespace accelerate::tensors {
 
-/// The weights in `path`: a safetensors file or a file of torch.save, whatever its name, the index of several of
-/// either, or a directory. A file of torch.save holds the weights as such, or under the key state_dict,
-/// model_state_dict or model of a dict. Of a directory the first of these that it has, as Python looks for them:
-/// model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json. Values are read
-/// when they are copied. Throws Error naming the file that is missing or damaged, holds anything but tensors by their
-/// names, holds a tensor that another one holds too, or lacks one that the index promises.
+/// Opens the weights in `path`: a safetensors file or a file of torch.save, whatever its name, an index of several, or
+/// a directory. A file of torch.save is a dict of weights, or a dict with one under the key state_dict,
+/// model_state_dict or model. In a directory the first of these files counts, in Python's order: model.safetensors,
+/// model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json. Values are read when they are copied.
+/// Throws Error naming the file if it is missing or damaged, has anything but named tensors, has a tensor that is also
+/// in another shard, or lacks a tensor of the index.
 StoredTensors open_weights(const std::filesystem::path& path, const OpenTorchFileOptions& options = {});
 
 }  // namespace accelerate::tensors
