@@ -5,7 +5,7 @@
 namespace accelerate::checkpoint {
 namespace {
 
-/// What the exception that is being handled says; never empty.
+/// The message of the exception being handled; never empty.
 std::string words_of_exception() {
   try {
     throw;
@@ -20,11 +20,11 @@ std::string words_of_exception() {
 }  // namespace
 
 std::vector<std::string> collectively(const Exchange& exchange, const std::function<std::string()>& work) {
-  constexpr char kDone = '+', kFailed = '-';  // how a text begins
+  constexpr char kDone = '+', kFailed = '-';  // the first character of a message
   std::string mine;
   try {
     mine = kDone + work();
-  } catch (...) {  // whatever it is: the other ranks wait for a word
+  } catch (...) {  // any exception: the other ranks wait for this message
     mine = kFailed + words_of_exception();
   }
   auto all = exchange(mine);
@@ -33,7 +33,7 @@ std::vector<std::string> collectively(const Exchange& exchange, const std::funct
   for (size_t rank = 0; rank < all.size(); ++rank) {
     const bool failed = all[rank].front() == kFailed;
     all[rank].erase(0, 1);
-    if (!failed || complaints.find(all[rank]) != std::string::npos) continue;  // ranks may say the same
+    if (!failed || complaints.find(all[rank]) != std::string::npos) continue;  // drop duplicate messages
     if (!complaints.empty()) complaints += '\n';
     complaints += (all.size() > 1 ? "rank " + std::to_string(rank) + ": " : "") + all[rank];
   }

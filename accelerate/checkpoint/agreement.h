@@ -1,6 +1,6 @@
 #pragma once
 
-// Work that succeeds on all ranks or fails on all with the same error, so that no rank waits for one that has failed.
+// Runs work that succeeds on all ranks or fails on all with the same error, so that no rank waits for a failed one.
 
 #include <functional>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace accelerate::checkpoint {
 
-/// An all-gather of texts: takes this rank's and returns those of all ranks, in rank order. All ranks call it.
+/// An all-gather of strings: takes this rank's string and returns the strings of all ranks, in rank order. Collective.
 using Exchange = std::function<std::vector<std::string>(const std::string&)>;
 
-/// Runs `work` on all ranks and returns the result of each. If it throws on one, all ranks throw Error with the message
-/// of each failed rank. All ranks call it.
+/// Runs `work` on all ranks and returns the result of each, in rank order. If it throws on any rank, all ranks throw
+/// Error with the distinct messages of the failed ranks. Collective.
 std::vector<std::string> collectively(const Exchange& exchange, const std::function<std::string()>& work);
 
 }  // namespace accelerate::checkpoint

@@ -21,16 +21,17 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kVerified = "verified, save ";
-constexpr const char* kSave = "save";  // in the manifest: of which save a checkpoint is
+constexpr const char* kSave = "save";  // manifest key: the id of the save
 
-/// What a rank that leads tells the others about a checkpoint.
+/// The description of a checkpoint that leaders send to the other ranks.
 std::string description_of(const std::optional<durable::Manifest>& manifest) {
   if (!manifest) return "taken as it is";
   const auto save = manifest->metadata.find(kSave);
   return kVerified + (save == manifest->metadata.end() ? "" : save->second);
 }
 
-/// After a crash between their commits, machines with disks of their own have different checkpoints under one name.
+/// Throws Error if machines have different checkpoints under one name. This happens on local disks after a crash
+/// between their commits.
 void check_is_of_one_save(const std::vector<std::string>& descriptions, const fs::path& directory) {
   for (size_t rank = 0; rank < descriptions.size(); ++rank) {
     if (descriptions[rank].empty() || descriptions[rank] == descriptions.front()) continue;
@@ -39,7 +40,7 @@ void check_is_of_one_save(const std::vector<std::string>& descriptions, const fs
   }
 }
 
-/// Fails where another checkpoint than the one of `description` is under the name now.
+/// Throws Error if `directory` no longer has the checkpoint of `description`.
 void check_is_still(const std::string& description, const fs::path& directory) {
   if (description_of(durable::read_manifest(directory)) == description) return;
   fail(directory.string(), ": another job has saved here while this one was loading; load it again");
@@ -55,7 +56,7 @@ Checkpointer::Checkpointer(comm::Group group, int leader)
 
 Checkpointer::~Checkpointer() {
   if (!background_.valid()) return;
-  // The other ranks may be gone, and whoever watches this one should hear of the exception soon.
+  // The other ranks may have ended, and the exception should be reported soon.
   constexpr auto kPatience = std::chrono::seconds(10);
   if (std::uncaught_exceptions() > 0 && background_.wait_for(kPatience) != std::future_status::ready) {
     side_channel_.close();
@@ -107,11 +108,11 @@ std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const f
   std::vector<train::StateDict> weights;
   collectively(exchange_, [&]() -> std::string {
     for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
-    auto models = state.models;  // for the hooks: gradients that wait are those of all models
+    auto models = state.models;  // a copy for the hooks: accumulated gradients are saved for all models
     save_hooks.call(models, weights, stage);
     return {};
   });
-  // Not before all ranks are through with their hooks: one that gave up there would not come to the gathering.
+  // Separate from the hooks: a rank whose hook failed would miss the all-gather of optimizer states.
   std::vector<CheckpointFile> files;
   copies_.begin();
   collectively(exchange_, [&]() -> std::string {
@@ -127,7 +128,7 @@ std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const f
   return files;
 }
 
-/// Where an old checkpoint cannot be removed, the new one is no less saved.
+/// Only warns on failure: the new checkpoint is already saved.
 void Checkpointer::prune(const Destination& destination) const {
   if (!place_.leads() || !destination.total_limit) return;
   try {
@@ -139,7 +140,7 @@ void Checkpointer::prune(const Destination& destination) const {
   }
 }
 
-/// What `work` returns on the ranks that lead.
+/// Returns the results of `work` on all leaders.
 std::vector<int64_t> Checkpointer::from_leaders(const std::function<int64_t()>& work) const {
   std::vector<int64_t> numbers;
   for (const auto& text : collectively(exchange_, [&] { return place_.leads() ? std::to_string(work()) : ""; })) {
@@ -159,7 +160,7 @@ std::optional<fs::path> Checkpointer::newest(const fs::path& directory) {
     const auto [lowest, highest] = std::minmax_element(numbers.begin(), numbers.end());
     if (*lowest == kNone) return std::nullopt;
     if (*lowest == *highest) return directory / durable::checkpoint_name(*lowest);
-    at_most = *lowest;  // a machine was stopped before it had what the others have
+    at_most = *lowest;  // a machine stopped before it had committed what the others have
   }
 }
 
@@ -193,13 +194,13 @@ void Checkpointer::load(TrainingState state, const fs::path& directory) {
                            .verify = !found[place_.leader].starts_with(kVerified)});
     return {};
   });
-  // When all ranks have opened their files: what is opened stays what it is.
+  // Only after all ranks have opened their files: open files do not change when a checkpoint is replaced.
   collectively(exchange_, [&]() -> std::string {
     if (place_.leads()) check_is_still(found[group_.rank()], directory);
     return {};
   });
-  // What runs the user's code comes first: where that throws, the rest is as it was, on every rank.
-  // One by one: a change may talk to the other ranks, which have to hear of one that failed before.
+  // User code runs first: if it throws, everything else is unchanged on all ranks. Each change is agreed on separately:
+  // a change may be collective, so all ranks must know if an earlier one failed.
   for (const auto* changes : {&checked.loads_of_user, &checked.changes}) {
     for (const auto& change : *changes) {
       collectively(exchange_, [&]() -> std::string {

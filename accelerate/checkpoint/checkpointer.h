@@ -1,6 +1,6 @@
 #pragma once
 
-// Saving and loading the state of a job: all ranks together, now or in the background.
+// Saves and loads the state of a job. All ranks take part; a save can run in the background.
 
 #include <filesystem>
 #include <future>
@@ -20,51 +20,53 @@
 namespace accelerate::checkpoint {
 
 struct SaveStateOptions {
-  bool safe_serialization = true;  // models as safetensors, else as torch.save does
-  bool async = false;              // copy and return; a thread writes and commits. The memory is kept for the next
+  bool safe_serialization = true;  // models as safetensors; false: in the format of torch.save
+  bool async = false;              // copy and return; a thread writes and commits. Keeps the memory for the next save
 };
 
-/// Where a checkpoint goes.
+/// Where a checkpoint is saved.
 struct Destination {
   std::filesystem::path directory = {};
-  std::optional<int64_t> number = std::nullopt;       // it becomes checkpoint_<number> below the directory
-  std::optional<int64_t> total_limit = std::nullopt;  // then keep that many of those, the newest
+  std::optional<int64_t> number = std::nullopt;       // save to checkpoint_<number> in the directory
+  std::optional<int64_t> total_limit = std::nullopt;  // with `number`: keep only this many, the newest
 };
 
 using SaveStateHook =
     std::function<void(Models& models, std::vector<train::StateDict>& weights, const std::filesystem::path& directory)>;
 using LoadStateHook = std::function<void(Models& models, const std::filesystem::path& directory)>;
 
-/// One for each program; all members but wait() and the hooks are collective. An Error on one rank is thrown on all.
+/// One per process. All members except wait() and the hooks are collective. An Error on one rank is thrown on all
+/// ranks.
 class Checkpointer {
  public:
-  /// `leader` is the rank that makes the directories this rank writes to: see Place.
+  /// `leader` is the rank that creates the directories to which this rank writes, see Place.
   Checkpointer(comm::Group group, int leader);
 
-  /// Waits for a save in the background; if that fails, the log tells. Not for long when an exception is on its way.
+  /// Waits for a background save and logs its failure. During stack unwinding it waits 10 s, then gives up on the other
+  /// ranks.
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// Saves `state` and returns where. A crash at any moment leaves what was there before, or the new checkpoint. With
-  /// `async` the files are complete after wait(), which the next save and load begin with.
+  /// Saves `state` and returns the path. A crash at any moment leaves the previous checkpoint or the new one. With
+  /// `async` the files are complete after wait(); the next save or load waits first.
   std::filesystem::path save(TrainingState state, const Destination& destination, const SaveStateOptions& options);
 
-  /// The checkpoint with the highest number below `directory` that is complete on all machines, if there is one.
+  /// Returns the checkpoint with the highest number in `directory` that is complete on all machines, or nothing.
   std::optional<std::filesystem::path> newest(const std::filesystem::path& directory);
 
-  /// Whether all machines have something in `directory`, be it damaged.
+  /// Whether `directory` is non-empty on all machines. Its contents may be damaged.
   bool is_there(const std::filesystem::path& directory);
 
-  /// One more than the highest number that a checkpoint below `directory` has on any machine.
+  /// Returns one more than the highest checkpoint number in `directory` on any machine.
   int64_t next_number(const std::filesystem::path& directory) const;
 
-  /// Loads the checkpoint in `directory`. When it does not fit, is damaged, or another one takes its place meanwhile,
-  /// nothing of the program changes. Where an object of the user's own refuses its state on one rank, objects and
-  /// schedulers may have changed, and nothing else has on any rank.
+  /// Loads the checkpoint in `directory`. Throws Error and changes nothing if it does not fit, is damaged, or is
+  /// replaced by another one meanwhile. If a scheduler or registered object rejects its state on one rank, other
+  /// schedulers and objects may have changed, but nothing else on any rank.
   void load(TrainingState state, const std::filesystem::path& directory);
 
-  /// Returns when nothing is saved in the background. Throws Error when that has failed; on every rank the same.
+  /// Waits for the background save, if any. Throws Error if it failed, the same on all ranks.
   void wait();
 
   Hooks<SaveStateHook> save_hooks;
@@ -81,9 +83,9 @@ class Checkpointer {
   Place place_;
   Exchange exchange_;
   PythonGenerators python_;
-  std::optional<std::pair<std::filesystem::path, durable::CheckpointDirectory>> series_;  // on ranks that lead
+  std::optional<std::pair<std::filesystem::path, durable::CheckpointDirectory>> series_;  // only on leaders
   comm::SideChannel side_channel_;
-  TensorCopies copies_;  // that the background writes
+  TensorCopies copies_;  // written by the background save
   std::future<void> background_;
 };
 

@@ -6,7 +6,7 @@
 namespace accelerate::checkpoint {
 namespace {
 
-// The first has no number.
+// Index 0 has no number.
 std::string numbered(const std::string& stem, size_t index, const std::string& extension) {
   return stem + (index == 0 ? "" : "_" + std::to_string(index)) + extension;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Functions that a user wants to be called in the course of saving or loading, until they are removed.
+// User hooks that run during a save or load.
 
 #include <cstdint>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace accelerate::checkpoint {
 
-/// Takes a registered function away again. It stays when the handle goes.
+/// Unregisters a function. Destroying the handle does not.
 class RemovableHandle {
  public:
   explicit RemovableHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
@@ -20,7 +20,7 @@ class RemovableHandle {
   std::function<void()> remove_;
 };
 
-/// Functions in the order of their registration.
+/// Functions, called in the order of their registration.
 template <class Function>
 class Hooks {
  public:

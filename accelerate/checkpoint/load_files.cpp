@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 using tensors::TorchValue;
 
-/// Collects what is wrong, so that one look at the error is enough.
+/// Collects all errors, to report them at once.
 class Complaints {
  public:
-  /// Runs `work` and keeps what it throws, with the file it is about.
+  /// Runs `work` and records what it throws, with the file name.
   template <class Work>
   void about(const fs::path& file, Work&& work) {
     try {
@@ -78,7 +78,7 @@ class Checker {
                     ". Prepare and register the same as when it was saved, in the same order");
   }
 
-  /// Reads a torch file and gives it to `use`; complaints name the file.
+  /// Reads a torch file and passes it to `use`. Errors are recorded with the file name.
   template <class Use>
   void with_file(const std::string& name, Use&& use) {
     complaints_.about(directory_ / name, [&] { use(tensors::load_torch_file(directory_ / name)); });
@@ -105,7 +105,7 @@ class Checker {
     for (size_t i = 0; i < state_.objects.size(); ++i) add_load_of_user(custom_object_file(i), state_.objects[i]);
   }
 
-  /// One change for all of them: hooks may have left other models on other ranks.
+  /// One change for all models: hooks may leave different models on different ranks.
   void check_models() {
     std::vector<std::function<void()>> loads;
     for (size_t i = 0; i < models_.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a checkpoint would change in a program.
+// Reads and checks a checkpoint before anything is changed.
 
 #include <filesystem>
 #include <functional>
@@ -15,21 +15,21 @@ struct LoadFilesOptions {
   int rank = 0;
   int world_size = 1;
   bool compare_models = true;  // false: the checkpoint may have more models than are to be loaded
-  bool verify = true;          // compare large torch files with their own checksums; off where the manifest was
+  bool verify = true;          // verify checksums inside large torch files; not needed after the manifest was verified
 };
 
-/// A checkpoint that was read and fits the program. Every rank has as many changes, in the same order: some of them
-/// talk to the other ranks.
+/// A checkpoint that was read and fits the program. All ranks have the same number of changes in the same order, since
+/// some of them are collective.
 struct CheckedFiles {
-  std::vector<std::function<void()>> loads_of_user = {};  // may throw: only the loading object knows what fits it
-  std::vector<std::function<void()>> changes = {};        // all others, in the order in which they are to be made
+  std::vector<std::function<void()>> loads_of_user = {};  // may throw: only the object itself can check its state
+  std::vector<std::function<void()>> changes = {};        // all others, in order
   PythonGenerators python = {};
 };
 
-/// Reads all that this rank needs and compares it with the program, of which nothing changes before the changes are
-/// made. `models` are those to be filled: what hooks have left of the program's. Throws Error that lists everything
-/// that does not fit: other numbers of models, optimizers, schedulers or registered objects, other names and shapes,
-/// and files that are missing, damaged or make no sense.
+/// Reads all that this rank needs and compares it with the program. Changes nothing itself: the caller runs the result.
+/// `models` are the models to load: those that the load hooks have not removed. Throws Error with a list of everything
+/// that does not fit: different numbers of models, optimizers, schedulers or registered objects, different names and
+/// shapes, and missing, damaged or invalid files.
 CheckedFiles check_files(const std::filesystem::path& directory, const TrainingState& state, const Models& models,
                          const LoadFilesOptions& options);
 

@@ -15,7 +15,7 @@ using tensors::TorchValue;
 
 constexpr int64_t kVersion = 1;
 
-/// What a batch of all ranks takes from the data set: samples, or batches where these differ in size.
+/// What one step of all ranks consumes: samples, or batches if their sizes vary.
 int64_t round_size(const data::PreparedCore& loader) {
   if (loader.loader().batch_size()) return loader.total_batch_size();
   return loader.options().configuration.split_batches ? 1 : loader.world_size();
@@ -37,7 +37,8 @@ TorchValue value_of(const data::PreparedCore& loader) {
                            {"read_ahead_state", value_if_defined(place.read_ahead_state)}});
 }
 
-/// The place for a loader that may read other batches, with other ranks, than the saved one: none is left out.
+/// The position for a loader whose batch size or world size may differ from the saved one. Rounds down, so no sample is
+/// skipped.
 data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
   const int64_t taken = value.at("batches_seen").integer() * value.at("round_size").integer();
   const int64_t again = taken % round_size(loader);
@@ -49,7 +50,8 @@ data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& 
   data::LoaderState place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
   if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
   place.generator_state = tensor_if_there(&value.at("generator_state"));
-  // In a job of another size the next batch is not the one that was read ahead. Older checkpoints do not have it.
+  // With another world size the next batch is not the one that was read ahead. Older checkpoints do not have this
+  // state.
   if (same_job) place.read_ahead_state = tensor_if_there(value.find("read_ahead_state"));
   loader.check_state(place);
   return place;

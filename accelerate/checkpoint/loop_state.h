@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the loop of one rank is: its place in each data loader, and gradients of a window of accumulation that is not
-// complete. Python's checkpoints do not have this; it is in a file of its own, which Python passes over.
+// The state of one rank's training loop: the position in each data loader, and the gradients of an incomplete
+// accumulation window. Python's checkpoints do not have it; it is in a separate file, which Python ignores.
 
 #include <filesystem>
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace accelerate::checkpoint {
 
-/// What the file of this rank holds, sharing memory with the gradients.
+/// Returns the contents of this rank's file. Shares memory with the gradients.
 tensors::TorchValue loop_state(const TrainingState& state, int world_size);
 
-/// Reads the file of `rank` and returns what goes to that place; nothing changes before. In a job of another size the
-/// place is that of the saved job's samples: none is left out, some come again where batches do not divide; and the
-/// gradients that wait are those of all its ranks. Without a file of any rank, as in a folder from Python, nothing is
-/// done. Throws Error naming what does not fit.
+/// Reads the file of `rank` and returns a function that restores the state; nothing changes before it is called. With
+/// another world size the position is computed from the samples seen: none is skipped, but some repeat if the round
+/// sizes do not divide evenly. The gradients are then combined from all saved ranks. If no rank has a file, as in a
+/// folder from Python, the function does nothing. Throws Error naming what does not fit.
 [[nodiscard]] std::function<void()> checked_loop_state(const std::filesystem::path& directory,
                                                        const TrainingState& state, int rank, int world_size);
 

@@ -26,10 +26,10 @@ tensors::TensorList all_of(const train::StateDict& weights) {
   return list;
 }
 
-/// The prefixes that DistributedDataParallel and torch.compile give to the names of what they wrap.
+/// The prefixes that DistributedDataParallel and torch.compile add to names.
 constexpr std::string_view kWrapperPrefixes[] = {"module.", "_orig_mod."};
 
-/// Takes the prefix of a wrapper from the names, where all stored names have it and none of the model's.
+/// Removes wrapper prefixes if all stored names have them and no name of the model does.
 void remove_wrapper_prefixes(tensors::StoredTensors& stored, const train::StateDict& model) {
   for (bool changed = true; changed && !stored.empty();) {
     changed = false;
@@ -45,7 +45,7 @@ void remove_wrapper_prefixes(tensors::StoredTensors& stored, const train::StateD
   }
 }
 
-/// Enough names to see how those of a model and of a file differ.
+/// The first few names, enough to see how model and file differ.
 std::string first_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 5;
   if (names.empty()) return "no weights";
@@ -88,7 +88,7 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
   }
   make_directories(directory);
   tensors::save_shards(options.safe_serialization ? without_repeats(weights) : all_of(weights), directory, shards);
-  // Whoever loads the directory would otherwise get the safetensors of an earlier model.
+  // Otherwise loading the directory could find an earlier model in the other format.
   formats::remove_other_model_files(directory, other_names, /*kept=*/{});
 }
 

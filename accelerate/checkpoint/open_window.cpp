@@ -13,7 +13,7 @@ namespace {
 using tensors::TorchValue;
 using ItemState = train::ItemWindow::State;
 
-/// Files hold dense tensors only: a sparse gradient is kept as what it is made of.
+/// Files hold dense tensors only, so a sparse gradient is saved as its components.
 TorchValue value_of_gradient(const at::Tensor& gradient) {
   if (!gradient.is_sparse()) return gradient.detach();
   return TorchValue::dict({{"indices", gradient.detach()._indices()},
@@ -21,7 +21,7 @@ TorchValue value_of_gradient(const at::Tensor& gradient) {
                            {"is_coalesced", gradient.is_coalesced()}});
 }
 
-/// The opposite, for a parameter of `sizes`.
+/// The inverse, for a parameter of `sizes`.
 at::Tensor gradient_of(const TorchValue& value, at::IntArrayRef sizes) {
   if (value.kind() != formats::ValueKind::Dict) return value.tensor();
   const auto& indices = value.at("indices").tensor();
@@ -55,7 +55,7 @@ void add_gradients(std::vector<WaitingGradient>& gradients, const TrainingState&
   }
 }
 
-/// Files of older releases do not have them.
+/// Files of older releases have no items.
 ItemState items_of(const TorchValue& file) {
   const auto* items = file.find("items");
   if (!items) return {};
@@ -107,7 +107,7 @@ OpenWindow share_of_windows(const std::vector<TorchValue>& files, const Training
   window.items.num_items = num_items / world_size + (rank < num_items % world_size ? 1 : 0);
   const auto divisor = static_cast<double>(window.items.divisor);
   for (const auto& file : files) {
-    // Without items, the average over ranks counts; with items, their sum.
+    // Without items, gradients are averaged over ranks; with items, they are summed.
     const double factor = divisor == 0
                               ? 1.0 / static_cast<double>(files.size())
                               : static_cast<double>(items_of(file).divisor) / divisor / static_cast<double>(world_size);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The window of gradient accumulation that was open when a checkpoint was saved: its gradients, and how many items they
-// are of. Private to this room.
+// The gradient accumulation window that was incomplete at the time of a save: its gradients and its number of items.
+// Internal to this directory.
 
 #include <vector>
 
@@ -9,32 +9,32 @@
 
 namespace accelerate::checkpoint {
 
-/// A gradient that `parameter` continues with, times `factor`.
+/// An accumulated gradient to restore into `parameter`, times `factor`.
 struct WaitingGradient {
   at::Tensor parameter, gradient;
   double factor;
 };
 
-/// What one rank continues with.
+/// The incomplete window of one rank.
 struct OpenWindow {
   std::vector<WaitingGradient> gradients = {};
   train::ItemWindow::State items = {};
 };
 
-/// The gradients of each model by name, if a window is open. They share memory with those of the models.
+/// Returns the gradients of each model by name, if a window is open. Shares memory with the gradients.
 tensors::TorchValue waiting_gradients(const TrainingState& state);
 
-/// The items of the window, where backward was given their number.
+/// Returns the number of items in the window, as counted by backward, and their divisor.
 tensors::TorchValue counted_items(const TrainingState& state);
 
-/// The window in the file of one rank. Throws Error if its gradients are not those of the program's models.
+/// Reads the window from the file of one rank. Throws Error if its gradients do not fit the program's models.
 OpenWindow window_of(const tensors::TorchValue& file, const TrainingState& state);
 
-/// For a job of another size: what `rank` of `world_size` gets of the windows of all saved ranks.
+/// For another world size: combines the windows of all saved ranks into the window of `rank`.
 OpenWindow share_of_windows(const std::vector<tensors::TorchValue>& files, const TrainingState& state, int rank,
                             int world_size);
 
-/// Replaces the gradients of all models by those of `window`.
+/// Replaces the gradients of all models and the item count by those of `window`.
 void restore(const OpenWindow& window, const TrainingState& state);
 
 }  // namespace accelerate::checkpoint

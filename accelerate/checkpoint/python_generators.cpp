@@ -49,7 +49,7 @@ PythonGenerators seeded_python_generators(uint64_t seed) {
   const auto low = static_cast<uint32_t>(seed), high = static_cast<uint32_t>(seed >> 32);
   const auto random = seeded_by_key(high == 0 ? std::vector{low} : std::vector{low, high});
   TorchValue::Items random_words(random.begin(), random.end());
-  random_words.emplace_back(kWords);  // all words are used up: the next draw makes new ones
+  random_words.emplace_back(kWords);  // position: all words are used, so the next draw generates new ones
 
   const auto numpy = seeded_by_number(low);
   formats::NumpyArray numpy_words{.type = "<u4", .shape = {kWords}};

@@ -1,7 +1,7 @@
 #pragma once
 
-// Python's own random generators, `random` and numpy's. Nothing here draws from them; they are in a checkpoint because
-// Python restores none of its generators unless all are there.
+// The states of Python's generators, `random` and numpy. Nothing here draws from them. Checkpoints hold them because
+// Python restores none of its generators unless all are present.
 
 #include <cstdint>
 
@@ -9,13 +9,13 @@
 
 namespace accelerate::checkpoint {
 
-/// Their states: what `random.getstate()` and `numpy.random.get_state()` give.
+/// The results of `random.getstate()` and `numpy.random.get_state()`.
 struct PythonGenerators {
   tensors::TorchValue random;
   tensors::TorchValue numpy;
 };
 
-/// As Python's `set_seed(seed)` leaves them; numpy takes the low 32 bits.
+/// Returns the states after Python's `set_seed(seed)`. numpy uses the low 32 bits of the seed.
 PythonGenerators seeded_python_generators(uint64_t seed);
 
 }  // namespace accelerate::checkpoint

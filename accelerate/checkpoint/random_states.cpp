@@ -23,7 +23,7 @@ at::Generator cuda_generator(size_t device) {
   return at::globalContext().defaultGenerator(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device)));
 }
 
-/// `generator`, a copy of its own kind, in the given state.
+/// Sets a new or cloned `generator` to the state and returns it.
 at::Generator in_state(at::Generator generator, const TorchValue& state, const std::string& name) {
   data::set_checked_state(generator, state.tensor(), name);
   return generator;
@@ -33,7 +33,7 @@ at::Generator cpu_generator_of(const TorchValue& states) {
   return in_state(at::detail::createCPUGenerator(), states.at(kCpu), kCpu);
 }
 
-/// Those of the devices that there are.
+/// Only for devices that this machine has.
 std::vector<at::Generator> cuda_generators_of(const TorchValue& states) {
   std::vector<at::Generator> generators;
   const auto* saved = states.find(kCuda);
@@ -62,7 +62,7 @@ TorchValue random_states(int64_t step, const PythonGenerators& python) {
 
 CheckedRandomStates checked_random_states(const TorchValue& states) {
   CheckedRandomStates checked;
-  if (const auto* step = states.find("step")) checked.step = step->integer();  // folders of Accelerate < 0.30 have none
+  if (const auto* step = states.find("step")) checked.step = step->integer();  // missing before Accelerate 0.30
   checked.python = {states.at("random_state"), states.at("numpy_random_seed")};
   checked.restore = [cpu = cpu_generator_of(states), devices = cuda_generators_of(states)]() {
     auto generator = at::detail::getDefaultCPUGenerator();

@@ -13,8 +13,7 @@ namespace {
 
 using tensors::TorchValue;
 
-/// The copies of one file's tensors. Names of the same numbers share one, so that these are written as often as without
-/// copies.
+/// The copies of one file's tensors. Tied tensors share one copy, so that they are deduplicated as without copies.
 class FileCopies {
  public:
   explicit FileCopies(TensorCopies& memory) : memory_(memory) {}
@@ -30,7 +29,7 @@ class FileCopies {
   std::map<Extent, at::Tensor> copies_;
 };
 
-/// Collects files, with copies of their tensors if asked for.
+/// Collects files. Copies their tensors if `copies` is set.
 class Files {
  public:
   explicit Files(TensorCopies* copies) : copies_(copies) {}
@@ -49,7 +48,7 @@ class Files {
   void add(const std::string& name, train::StateDict weights) {
     if (copies_) {
       FileCopies copies(*copies_);
-      const auto originals = weights;  // which have to stay: their memory, if used again, would look like theirs
+      const auto originals = weights;  // kept alive: reused addresses would look like tied tensors
       for (auto& item : weights) item.value() = copies.copy_of(item.value());
     }
     files_.push_back(
@@ -66,7 +65,7 @@ class Files {
   std::vector<CheckpointFile> files_;
 };
 
-/// The state of one of several parts; an Error says of which.
+/// Returns the state of a part. Throws Error naming its kind and index.
 template <class Part>
 TorchValue state_of(const char* kind, size_t index, const Part& part) {
   try {

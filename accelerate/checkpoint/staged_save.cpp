@@ -9,9 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kEnd = '\0';  // the one character that no path has
+constexpr char kEnd = '\0';  // separator: the one character that no path contains
 
-/// What ranks tell each other in the beginning.
+/// The message that ranks all-gather first: leader, staging path, target and a random number for the id.
 std::string introduction(int leader, const fs::path& path, const fs::path& target) {
   const auto chance = std::to_string(std::random_device{}());
   return std::to_string(leader) + kEnd + path.string() + kEnd + target.string() + kEnd + chance;

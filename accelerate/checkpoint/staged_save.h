@@ -1,6 +1,6 @@
 #pragma once
 
-// One checkpoint on its way to the disk, written by all ranks of a job together.
+// One save in a staging directory, written by all ranks and then committed.
 
 #include <filesystem>
 #include <functional>
@@ -15,14 +15,14 @@
 
 namespace accelerate::checkpoint {
 
-/// One file of a checkpoint, before it is written.
+/// One file of a checkpoint, to be written.
 struct CheckpointFile {
   std::string name = {};
   std::function<void(const Append& append)> write = {};
 };
 
-/// Which rank makes the directory that this rank writes to: rank 0, or the first rank of each machine where machines
-/// share no disk.
+/// This rank and its leader, the rank that creates the directory it writes to: rank 0, or the first rank of each
+/// machine if machines share no disk.
 struct Place {
   int rank = 0;
   int leader = 0;
@@ -30,31 +30,32 @@ struct Place {
   bool leads() const { return rank == leader; }
 };
 
-/// Made, and finished, on all ranks. An error on one is thrown on all.
+/// The constructor and finish() are collective. An Error on one rank is thrown on all.
 class StagedSave {
  public:
-  /// Makes the stage with `make_stage` on the ranks that lead, and tells the others where it is.
+  /// Calls `make_stage` on the leaders and sends the path to the other ranks.
   StagedSave(const Place& place, const std::function<durable::Stage()>& make_stage, const Exchange& exchange);
 
-  /// Where this rank's files are written.
+  /// The staging directory of this rank's files.
   const std::filesystem::path& path() const { return path_; }
-  /// Where they end up.
+  /// The directory of the committed checkpoint.
   const std::filesystem::path& target() const { return target_; }
-  /// Tells this save from others; the same on all ranks.
+  /// Identifies this save. The same on all ranks.
   const std::string& id() const { return id_; }
 
-  /// Writes the files of this rank and, when all ranks have, commits. When it returns all machines have the checkpoint,
-  /// and older ones may go. Where the commit of one fails others may have it already: see Checkpointer::newest.
+  /// Writes the files of this rank; when all ranks have written theirs, the leaders commit. When it returns, all
+  /// machines have the checkpoint and older ones may be removed. If the commit fails on one machine, others may have
+  /// committed already: see Checkpointer::newest.
   void finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
               const Exchange& exchange);
 
  private:
   Place place_;
-  std::optional<durable::Stage> stage_;  // on ranks that lead
+  std::optional<durable::Stage> stage_;  // only on leaders
   std::filesystem::path path_;
   std::filesystem::path target_;
   std::string id_;
-  std::vector<int> leaders_;  // of each rank
+  std::vector<int> leaders_;  // by rank
 };
 
 }  // namespace accelerate::checkpoint

@@ -1,6 +1,6 @@
 #pragma once
 
-// Weights in files, and how they get into a model.
+// Writes weights to files, and checks and loads them into a model.
 
 #include <filesystem>
 #include <functional>
@@ -14,33 +14,34 @@
 
 namespace accelerate::checkpoint {
 
-/// Where the numbers of a tensor are: equal for names of the same ones.
+/// The memory of a tensor: address, type, sizes and strides. Equal for tied tensors.
 using Extent = std::tuple<const void*, at::ScalarType, std::vector<int64_t>, std::vector<int64_t>>;
 Extent extent_of(const at::Tensor& tensor);
 
-/// The tensors by name; one that has several names once, under the first, as Python's Accelerate writes them.
+/// Returns the tensors by name. A tied tensor appears once, under its first name, as Python's Accelerate writes it.
 tensors::TensorList without_repeats(const train::StateDict& weights);
 
-/// Writes the tensors to `path`, as safetensors without repeats, or as torch.save does where the name ends with .bin.
+/// Writes the tensors to `path`: as safetensors without repeats, or in the format of torch.save if the name ends with
+/// .bin.
 void save_weights(const train::StateDict& weights, const std::filesystem::path& path);
 
-/// The bytes of such a file called `name`.
+/// Appends the bytes of such a file called `name`.
 void write_weights(const train::StateDict& weights, const std::filesystem::path& name, const Append& append);
 
-/// The names that one side has and the other lacks.
+/// The names that only the model or only the files have.
 struct IncompatibleKeys {
-  std::vector<std::string> missing_keys = {};     // in the model alone; not those that share memory with a loaded one
-  std::vector<std::string> unexpected_keys = {};  // in the files alone
+  std::vector<std::string> missing_keys = {};     // only in the model; without those tied to a loaded one
+  std::vector<std::string> unexpected_keys = {};  // only in the files
 };
 
-/// Weights that were compared with a model.
+/// Weights that were checked against a model.
 struct CheckedWeights {
   IncompatibleKeys keys = {};
-  std::function<void()> load = {};  // copies what fits into the model
+  std::function<void()> load = {};  // copies the weights with matching names into the model
 };
 
-/// Compares names and shapes; nothing changes before load() is called. Throws Error that names `source` and lists all
-/// tensors of another shape, and with `strict` all missing and unexpected ones.
+/// Compares names and shapes; nothing changes before load() is called. Throws Error naming `source` with a list of all
+/// tensors of another shape and, with `strict`, of all missing and unexpected names.
 CheckedWeights check_weights(const train::StateDict& model, const tensors::StoredTensors& stored,
                              const std::filesystem::path& source, bool strict);
 

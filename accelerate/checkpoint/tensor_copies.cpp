@@ -12,7 +12,7 @@ namespace accelerate::checkpoint {
 
 namespace {
 
-/// Whether the bytes of a tensor's memory are those of a contiguous copy.
+/// Whether the tensor can be copied with memcpy.
 bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == at::kStrided && tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() &&
          !tensor.is_neg();

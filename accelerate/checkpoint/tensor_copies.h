@@ -1,6 +1,6 @@
 #pragma once
 
-// Copies of tensors that a save in the background writes while training goes on.
+// Copies of tensors, for a background save to write while training continues.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,22 +9,22 @@
 
 namespace accelerate::checkpoint {
 
-/// Keeps the memory of its copies for the next round: the first use of memory costs many times what the copying does.
+/// Reuses the memory of its copies in the next round: first touch costs many times more than copying.
 class TensorCopies {
  public:
-  /// Begins a round. The copies of the one before are written over: nobody may need them any more.
+  /// Begins a round. It overwrites the copies of the previous one, so these must no longer be in use.
   void begin();
 
-  /// A copy on the CPU, which has its values after finish(). Until then the tensor stays as it is.
+  /// Returns a copy on the CPU, filled by finish(). The tensor must not change before that.
   at::Tensor copy_of(const at::Tensor& tensor);
 
-  /// Copies all that the round asked for, on several threads, because training waits.
+  /// Fills all copies of the round, on several threads because training waits.
   void finish();
 
  private:
   std::vector<at::Tensor> copies_;
   size_t next_ = 0;
-  std::vector<std::pair<at::Tensor, at::Tensor>> waiting_;  // copies without values, and whose they get
+  std::vector<std::pair<at::Tensor, at::Tensor>> waiting_;  // copies to fill, with their sources
 };
 
 }  // namespace accelerate::checkpoint

@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything of a program that a checkpoint holds.
+// Everything that a checkpoint saves.
 
 #include <concepts>
 #include <functional>
@@ -16,27 +16,27 @@
 
 namespace accelerate::checkpoint {
 
-/// An object with a state of its own, in a value that Python reads too.
+/// An object with a state_dict(), in a form that Python can read.
 template <class T>
 concept HasStateDict = requires(T& object, const tensors::TorchValue& state) {
   { object.state_dict() } -> std::convertible_to<tensors::TorchValue>;
   object.load_state_dict(state);
 };
 
-/// What a user has registered.
+/// A registered object of the user.
 struct CustomObject {
   std::function<tensors::TorchValue()> state_dict = {};
   std::function<void(const tensors::TorchValue&)> load_state_dict = {};
 };
 
-/// Borrows an object.
+/// Borrows the object: it must outlive the result.
 template <HasStateDict T>
 CustomObject custom_object(T& object) {
   return {.state_dict = [&object]() -> tensors::TorchValue { return object.state_dict(); },
           .load_state_dict = [&object](const tensors::TorchValue& state) { object.load_state_dict(state); }};
 }
 
-/// Shares an object.
+/// Shares ownership of the object.
 template <HasStateDict T>
 CustomObject custom_object(const std::shared_ptr<T>& object) {
   return {.state_dict = [object]() -> tensors::TorchValue { return object->state_dict(); },
@@ -45,7 +45,7 @@ CustomObject custom_object(const std::shared_ptr<T>& object) {
 
 using Models = std::vector<std::shared_ptr<torch::nn::Module>>;
 
-/// Handles, all of them: copying a TrainingState copies nothing of the training.
+/// All members are handles: copying a TrainingState does not copy the training state.
 struct TrainingState {
   Models models = {};
   std::vector<train::Optimizer> optimizers = {};
