@@ -1,6 +1,6 @@
 #pragma once
 
-// A scope in which torch chooses half precision for the operations that gain from it.
+// Autocast as a scope: torch runs suitable operations in half precision.
 
 #include <optional>
 
@@ -12,12 +12,12 @@
 namespace accelerate::precision {
 
 struct AutocastKwargs {
-  bool enabled = true;        // false computes in full precision inside an enclosing scope
+  bool enabled = true;        // false: full precision inside an enclosing scope
   bool cache_enabled = true;  // keep the cast copies of parameters until the outermost scope ends
 };
 
-/// Autocasting on `device` from construction to destruction, in the current thread; backward follows the forward that
-/// it belongs to. Scopes nest, and each one restores exactly what it found. `MixedPrecision::No` changes nothing.
+/// Enables autocast on `device` in the current thread while it lives. Backward uses the types that forward chose.
+/// Scopes nest; each restores the previous settings. `MixedPrecision::No` changes nothing.
 class Autocast {
  public:
   Autocast(c10::DeviceType device, c10::ScalarType dtype, AutocastKwargs kwargs = {});
@@ -37,7 +37,7 @@ class Autocast {
   void enter(const State& state);
 
   c10::DeviceType device_;
-  std::optional<State> previous_;  // empty where nothing was changed
+  std::optional<State> previous_;  // empty if nothing was changed
 };
 
 }  // namespace accelerate::precision

@@ -84,7 +84,7 @@ void GradScaler::update() {
     found_inf = found_inf.defined() ? found_inf + entry.second.found_inf : entry.second.found_inf;
     return true;
   });
-  // A new tensor: an optimizer that has yet to step divides by the scale its loss was multiplied with.
+  // A new tensor: an optimizer that has not stepped still divides by the scale of its loss.
   scale_ = scale_.clone();
   at::_amp_update_scale_(scale_, growth_tracker_, found_inf, kwargs_.growth_factor, kwargs_.backoff_factor,
                          kwargs_.growth_interval);
@@ -108,13 +108,14 @@ void GradScaler::load_state(const GradScalerState& state) {
   kwargs_.backoff_factor = state.backoff_factor;
   kwargs_.growth_interval = state.growth_interval;
   initial_growth_tracker_ = state.growth_tracker;
-  // The next loss creates them again from these values.
+  // The next scale() recreates them from these values.
   scale_.reset();
   growth_tracker_.reset();
   records_.clear();
 }
 
-// The record of the optimizer's open step; opening it divides the gradients and looks for infinities and NaNs.
+// Returns the record of the optimizer's open step. Opening it unscales the gradients and checks for infinities and
+// NaNs.
 GradScaler::Record& GradScaler::unscaled(torch::optim::Optimizer& optimizer, const char* caller) {
   if (auto record = records_.find(&optimizer); record != records_.end()) return record->second;
   if (!used_scale_.defined()) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The precisions a model can compute in while its parameters stay in float32.
+// The precisions of mixed-precision training; parameters stay in float32.
 
 #include <string_view>
 
@@ -8,7 +8,7 @@ namespace accelerate::precision {
 
 enum class MixedPrecision { No, Fp16, Bf16 };
 
-/// Reads `no`, `fp16` or `bf16`, in any case. Throws Error listing these for anything else.
+/// Parses `no`, `fp16` or `bf16`, case-insensitively. Throws Error with these values for anything else.
 MixedPrecision parse_mixed_precision(std::string_view text);
 
 /// `no`, `fp16` or `bf16`.
