@@ -1,6 +1,6 @@
 #pragma once
 
-// Where machine 0 is.
+// Resolves the address of machine 0.
 
 #include <string>
 
@@ -8,13 +8,13 @@
 
 namespace accelerate::launch {
 
-/// What stands behind --main_process_ip, one address at least. Throws Error when nothing does.
+/// The addresses of the --main_process_ip host, at least one. Throws Error if it cannot be resolved.
 Addresses resolve_main_process(const std::string& host, int port);
 
-/// Whether it is a name rather than an address: another machine may know the same name by another address.
+/// Whether `host` is a name, not an address. Other machines may resolve a name to a different address.
 bool is_host_name(const std::string& host);
 
-/// An address by which other machines may reach this one, its host name when no network has given it one.
+/// An address at which other machines may reach this one. The host name if this machine has no network address.
 std::string own_address();
 
 }  // namespace accelerate::launch

@@ -34,7 +34,7 @@ sockaddr_storage everywhere(const addrinfo& address) {
   return all;
 }
 
-/// A socket that is bound there, or none when the address is another machine's or taken.
+/// A socket bound to the address, or none if the address is in use or belongs to another machine.
 Descriptor try_to_bind(const sockaddr* address, socklen_t size) {
   Descriptor socket(::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   int on = 1;
@@ -46,14 +46,15 @@ Descriptor listening(Descriptor socket) {
   return socket && listen(socket.get(), SOMAXCONN) == 0 ? std::move(socket) : Descriptor();
 }
 
-/// A socket that listens on the port everywhere; none when the port is taken.
+/// A socket that listens on the port of all interfaces, or none if the port is in use.
 Descriptor try_to_listen_everywhere(const addrinfo& address) {
   auto all = everywhere(address);
   return listening(try_to_bind(reinterpret_cast<const sockaddr*>(&all), address.ai_addrlen));
 }
 
-/// A socket that listens there; none when the address is another machine's or taken. A machine may know its own name by
-/// an address that the others do not reach, such as Debian's 127.0.1.1: then that it can be bound says whose it is.
+/// A socket that listens on the address, or none if the address is in use or belongs to another machine. A machine may
+/// resolve its own name to an address that others cannot reach, such as Debian's 127.0.1.1. For a name, a successful
+/// bind only shows that it is this machine's; it then listens on all interfaces.
 Descriptor try_to_listen_at(const addrinfo& address, bool by_name) {
   auto socket = try_to_bind(address.ai_addr, address.ai_addrlen);
   if (!socket || !by_name) return listening(std::move(socket));
@@ -78,7 +79,7 @@ std::string disagreement(const std::string& here, const std::string& there) {
          "'; give all of them the same --num_machines and --num_processes, and each its own --machine_rank or none";
 }
 
-/// Says now and then what is waited for, and ends it.
+/// Periodically prints what is waited for, and throws Error after the timeout.
 class Deadline {
  public:
   explicit Deadline(std::chrono::seconds timeout) : timeout_(timeout), until_(Clock::now() + timeout) {}
@@ -93,7 +94,7 @@ class Deadline {
   WaitNotice notice_;
 };
 
-/// The rank that a machine claims; nothing when it is none of this job's.
+/// The rank that a machine claims, or nothing if it does not belong to this job.
 std::optional<size_t> claimed_rank(const std::string& greeting, const JobShape& shape) {
   for (int rank = 1; rank < shape.num_machines; ++rank) {
     if (greeting == greeting_of(shape, rank)) return rank;
@@ -101,8 +102,8 @@ std::optional<size_t> claimed_rank(const std::string& greeting, const JobShape& 
   return std::nullopt;
 }
 
-/// The machines that have come, by rank; with `given_ranks` each comes with its own. Throws Error when one does not
-/// belong here.
+/// The machines that have arrived, by rank. With `given_ranks` each machine brings its rank. Throws Error if one does
+/// not belong to the job.
 std::vector<Peer*> seats_of(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
   std::vector<Peer*> seats(static_cast<size_t>(shape.num_machines));
   auto usual = greeting_of(shape, given_ranks ? std::optional(0) : std::nullopt);
@@ -112,14 +113,14 @@ std::vector<Peer*> seats_of(std::vector<Peer>& peers, const JobShape& shape, boo
     auto rank = claimed_rank(*peer.greeting, shape);
     if (!given_ranks) rank = *peer.greeting == usual ? std::optional(next++) : std::nullopt;
     if (!rank) fail(disagreement(usual, *peer.greeting));
-    if (*rank >= seats.size()) continue;  // one too many
+    if (*rank >= seats.size()) continue;  // a surplus machine
     if (seats[*rank]) fail("two machines have the rank ", *rank, "; give each its own --machine_rank");
     seats[*rank] = &peer;
   }
   return seats;
 }
 
-/// Takes greetings; forgets who has gone again, and strangers.
+/// Reads greetings. Drops peers that have disconnected and other programs.
 void look_at_peers(std::vector<Peer>& peers) {
   std::erase_if(peers, [](Peer& peer) {
     if (auto line = peer.socket.receive()) peer.greeting = line;
@@ -127,7 +128,7 @@ void look_at_peers(std::vector<Peer>& peers) {
   });
 }
 
-/// What is wrong is told to all who have come, and then thrown.
+/// Sends an error to all machines that have arrived, then throws it.
 std::vector<Peer*> seats_or_refusal(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
   try {
     return seats_of(peers, shape, given_ranks);
@@ -166,7 +167,7 @@ Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<in
   return own;
 }
 
-/// Nothing when the host went away before it had an answer.
+/// Nothing if the host disconnected before it answered.
 std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadline& deadline, SignalWatch& signals) {
   socket.send(greeting);
   while (true) {

@@ -23,15 +23,15 @@ namespace {
 constexpr size_t kLinesShown = 10;
 constexpr size_t kFramesShown = 12;
 
-/// "[default1]:" as torchrun writes it, in a colour of the rank on a terminal.
+/// "[default1]:" as torchrun writes it; on a terminal in a colour per rank.
 std::string line_prefix(const std::string& role, int local_rank, bool coloured) {
   auto text = "[" + role + std::to_string(local_rank) + "]:";
   if (!coloured) return text;
   return "\033[" + std::to_string(31 + local_rank % 6) + "m" + text + "\033[0m ";
 }
 
-/// Where a stream of a rank goes, or nothing when the rank keeps the launcher's own. A lone rank does, unless the user
-/// wants files: it may be a program to talk to.
+/// The target of a rank's stream, or nothing if the rank inherits the launcher's. A single rank does, unless the user
+/// wants files: it may be interactive.
 std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::filesystem::path& directory,
                                       int local_rank, int console) {
   bool is_output = console == STDOUT_FILENO;
@@ -50,8 +50,8 @@ std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::f
   return target;
 }
 
-/// A lone rank is part of the shell's job, so that it can read the terminal and gets its keys. Several would take each
-/// other's input away, and being in the background be stopped at the first try.
+/// A single rank joins the shell's job, so that it can read the terminal and receives its signals. Several ranks get no
+/// input: they would compete for it, and in the background they would be stopped at the first read.
 void share_terminal(const LaunchOptions& options, ChildProcess::Setup& setup) {
   if (!options.terminal_job) return;
   if (options.local_processes() == 1) {
@@ -86,7 +86,7 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
   return rank;
 }
 
-/// Rank, host, process, how it ended, where it was, and what it said last.
+/// Rank, host, process, exit status, stack trace and last lines of output.
 std::string summary_of(const LaunchOptions& options, const Rank& rank, bool others_stopped, const RankOutput& output) {
   std::ostringstream text;
   if (options.ranks_by_mpi) {
@@ -109,12 +109,11 @@ std::string summary_of(const LaunchOptions& options, const Rank& rank, bool othe
   return text.str();
 }
 
-/// The codes with which a shell, the kernel and the dynamic loader say that there was no program to run: trying again
-/// would give the same.
+/// Exit codes of a shell, the kernel and the dynamic loader for a program that could not be run. A retry would fail in
+/// the same way.
 bool could_not_start(int exit_code) { return exit_code == 126 || exit_code == 127; }
 
-/// The files that the launcher has open for each rank: two ends of each stream and what it goes to, and a handle of the
-/// process.
+/// The descriptors that the launcher needs per rank: the pipe and the file of each stream, and a pidfd.
 int64_t open_files_of_rank(const LaunchOptions& options) {
   int64_t count = 1;
   for (int stream : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -123,7 +122,7 @@ int64_t open_files_of_rank(const LaunchOptions& options) {
   return count;
 }
 
-constexpr int64_t kOtherOpenFiles = 10;  // sockets, the pipe of an exec, directories that are read
+constexpr int64_t kOtherOpenFiles = 10;  // sockets, the pipe of an exec, open directories
 
 }  // namespace
 
@@ -149,7 +148,7 @@ Ending run_attempt(const LaunchOptions& options, const Command& command, Machine
   auto files = open_files_limit(open_files_of_rank(options), kOtherOpenFiles);
   auto open_files =
       raise_open_files_limit(files.used + files.reserved + files.of_each_process * options.local_processes());
-  // A request to stop is left to `supervise`, with the ranks that there are by then.
+  // Leaves a request to stop to `supervise`, which handles the ranks started so far.
   for (int local_rank = 0; local_rank < options.local_processes() && !signals.stop_is_pending(); ++local_rank) {
     ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals, open_files));
   }

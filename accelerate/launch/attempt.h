@@ -1,6 +1,6 @@
 #pragma once
 
-// One start of all ranks of this machine, from their first to their last moment.
+// One attempt: starts all ranks of this machine and supervises them until they have ended.
 
 #include "accelerate/launch/child_environment.h"
 #include "accelerate/launch/job_directory.h"
@@ -11,12 +11,12 @@
 
 namespace accelerate::launch {
 
-/// Throws Error when this machine cannot hold the ranks that the options ask it for, naming the limit.
+/// Throws Error naming the limit if this machine cannot run as many processes as the options ask for.
 void check_room(const LaunchOptions& options);
 
-/// Starts the ranks, carries their output, and stays until all have ended; also when `others` say that another machine
-/// has failed, where there are others. The message is the summary for the user; it may be retried when a rank failed,
-/// and not because it could not start at all. Throws Error when they cannot be started.
+/// Starts the ranks, forwards their output, and returns when all have ended. Stops them if `others` (may be null)
+/// reports a failure on another machine. The message of the result is a summary for the user. A retry is allowed if a
+/// rank failed after it had started. Throws Error if the ranks cannot be started.
 Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
                    SignalWatch& signals, MachineLink* others);
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// "{prefix}" stands for where the library is now, so that an installation can be moved.
+/// Replaces "{prefix}" by the current location of the library, so that an installation is relocatable.
 std::vector<std::string> with_prefix(std::vector<std::string> flags, const std::string& prefix) {
   constexpr std::string_view kPlaceholder = "{prefix}";
   for (auto& flag : flags) {
@@ -24,7 +24,7 @@ std::vector<std::string> with_prefix(std::vector<std::string> flags, const std::
   return flags;
 }
 
-/// The words in a variable of the environment, as a shell would read them, without running commands.
+/// Splits an environment variable into words like a shell, without command substitution.
 std::vector<std::string> words_in_variable(const std::string& name) {
   wordexp_t expanded{};
   const auto text = environment_variable(name).value_or("");

@@ -38,7 +38,7 @@ std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options
 }
 
 std::vector<EnvironmentVariable> mpi_environment(const LaunchOptions& options, const Machine& machine) {
-  constexpr int kUsualPort = 29500;  // all machines have to agree without talking to each other
+  constexpr int kUsualPort = 29500;  // all machines use it, since they cannot communicate yet
   auto variables = common_environment(options, machine);
   int port = machine.main_process_port != 0 ? machine.main_process_port : kUsualPort;
   variables.push_back({"MASTER_ADDR", options.main_process_ip.empty() ? "127.0.0.1" : options.main_process_ip});
@@ -53,7 +53,7 @@ std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options,
                                                    const std::string& error_file) {
   auto rank = std::to_string(options.first_rank() + local_rank);
   auto world_size = std::to_string(options.num_processes);
-  // A launcher may itself be a rank of something; its own socket is not the children's.
+  // The launcher may itself be a rank; its children must not inherit its socket.
   std::optional<std::string> store_fd;
   if (machine.store_fd && rank == "0") store_fd = std::to_string(*machine.store_fd);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each rank of a job finds in its environment. The variables are those that torch's and Python Accelerate's
-// launchers set, so that programs of either kind run under this one.
+// The environment variables of each rank. They are the variables that torchrun and Python's Accelerate set, so programs
+// written for either run under this launcher.
 
 #include <optional>
 #include <string>
@@ -12,24 +12,24 @@
 
 namespace accelerate::launch {
 
-/// What the launcher found out about the machine before it starts the ranks.
+/// What the launcher finds out about the machine before it starts the ranks.
 struct Machine {
-  bool use_cpu = true;                         // asked for, or there is no other device
-  int cores = 1;                               // to share among the ranks
-  std::optional<int> omp_num_threads = {};     // that the user has set
-  int main_process_port = 0;                   // where rank 0 meets the others
+  bool use_cpu = true;                         // requested, or there is no other device
+  int cores = 1;                               // shared by the ranks
+  std::optional<int> omp_num_threads = {};     // if set by the user
+  int main_process_port = 0;                   // of the ranks' rendezvous
   std::optional<int> store_fd = std::nullopt;  // a socket bound to that port, for rank 0
   int restart_count = 0;
 };
 
-/// What every rank finds, whoever started it: precision, threads and the like.
+/// The variables that every rank gets, also under mpirun: precision, threads and so on.
 std::vector<EnvironmentVariable> common_environment(const LaunchOptions& options, const Machine& machine);
 
-/// What a process finds whose rank mpirun decides: where to meet, and no rank of ours.
+/// The variables of processes that get their rank from mpirun: the address of the rendezvous, but no rank.
 std::vector<EnvironmentVariable> mpi_environment(const LaunchOptions& options, const Machine& machine);
 
-/// The variables of the rank with that number on this machine, to be laid over the launcher's own environment.
-/// `error_file` is where it reports a crash.
+/// The variables of the rank `local_rank` of this machine, to be merged into the launcher's environment. The rank
+/// reports a crash in `error_file`.
 std::vector<EnvironmentVariable> child_environment(const LaunchOptions& options, const Machine& machine, int local_rank,
                                                    const std::string& error_file = "");
 

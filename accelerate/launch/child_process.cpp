@@ -24,7 +24,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// In the child, also async-signal-safe as all there.
+/// Runs in the child, so it must be async-signal-safe.
 void limit_open_files(uint64_t count) {
   rlimit limits{};
   if (getrlimit(RLIMIT_NOFILE, &limits) != 0) return;
@@ -32,11 +32,11 @@ void limit_open_files(uint64_t count) {
   setrlimit(RLIMIT_NOFILE, &limits);
 }
 
-/// Between fork and exec. Returns only when the program cannot be executed.
+/// Runs between fork and exec. Returns only if the program cannot be executed.
 void become(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup, pid_t parent) {
   setpgid(0, setup.group.value_or(0));
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the launcher ended before it could be watched
+  if (getppid() != parent) _exit(1);  // the launcher ended before PR_SET_PDEATHSIG was set
   sigprocmask(SIG_SETMASK, &setup.signal_mask, nullptr);
   if (setup.inherited_fd) fcntl(*setup.inherited_fd, F_SETFD, 0);
   if (setup.no_input) dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
@@ -47,7 +47,7 @@ void become(const char* path, char** arguments, char** environment, const ChildP
   execve(path, arguments, environment);
 }
 
-/// A traced process stops when it executes a program. It is let go of with SIGSTOP pending, and waits for a debugger.
+/// A traced process stops at exec. It is detached with SIGSTOP pending and waits for a debugger.
 void leave_stopped(pid_t pid) {
   int status = 0;
   if (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) ptrace(PTRACE_DETACH, pid, nullptr, SIGSTOP);
@@ -58,7 +58,7 @@ void leave_stopped(pid_t pid) {
 ChildProcess::ChildProcess(const Command& command, const Setup& setup) : joined_group_(setup.group.has_value()) {
   auto arguments = pointers_to(command.arguments);
   auto environment = pointers_to(setup.environment);
-  int ends[2];  // closed by a successful exec, else carries its error
+  int ends[2];  // close-on-exec: carries the errno of a failed exec
   if (pipe2(ends, O_CLOEXEC) != 0) fail(command.path, " cannot be started: pipe: ", std::strerror(errno));
   auto parent = getpid();
   pid_ = fork();
@@ -71,7 +71,7 @@ ChildProcess::ChildProcess(const Command& command, const Setup& setup) : joined_
   int error = pid_ < 0 ? errno : 0;
   close(ends[1]);
   if (pid_ > 0) {
-    setpgid(pid_, setup.group.value_or(pid_));  // here too: whichever of the two processes comes first
+    setpgid(pid_, setup.group.value_or(pid_));  // in both processes, because either may run first
     while (read(ends[0], &error, sizeof(error)) < 0 && errno == EINTR) {
     }
   }
@@ -108,7 +108,7 @@ void ChildProcess::send_signal(int number) {
     kill(-pid_, number);
     return;
   }
-  for (pid_t pid : descendants_of(getpid())) kill(pid, number);  // the group is not the program's alone
+  for (pid_t pid : descendants_of(getpid())) kill(pid, number);  // the group contains other processes
 }
 
 }  // namespace accelerate::launch

@@ -1,4 +1,4 @@
-// What a configuration file says, under the names of the flags of `accelerate launch`.
+// Reads settings from a configuration file, by flag name.
 
 #include <sstream>
 
@@ -28,7 +28,7 @@ std::string text_of(const std::vector<std::string>& values) {
 
 std::string text_of(std::monostate) { return ""; }
 
-/// Kinds of job that Python's launcher knows and this one does not start.
+/// Why a kind of job is not supported here, although Python's launcher supports it. Empty if it is supported.
 std::string why_not_started(const std::string& distributed_type) {
   if (distributed_type == "DEEPSPEED") return why_not_here("use_deepspeed");
   if (distributed_type == "MEGATRON_LM") return why_not_here("use_megatron_lm");
@@ -50,7 +50,7 @@ class Reader {
     for (const auto& [name, value] : section) {
       auto text = std::visit([](const auto& held) { return text_of(held); }, value);
       auto flag = name.starts_with(prefix) ? name : prefix + name;
-      if (flag == "dynamo_backend") text = lower_case(text);  // the file has it in capitals
+      if (flag == "dynamo_backend") text = lower_case(text);  // uppercase in the file
       if (!text.empty()) settings_[flag] = {text, config_.origin(key + "." + name)};
     }
   }

@@ -36,10 +36,10 @@ ContentKey key_of(const BuildRecipe& recipe) {
   return key;
 }
 
-/// While it lives, other launches that want to make the same directory wait.
+/// A lock that lets one launch at a time create the directory.
 FileLock turn_to_make(const fs::path& directory) { return FileLock(directory.string() + ".lock"); }
 
-/// Runs the compiler, and tells how long that took. What the compiler says stands between, on lines of its own.
+/// Runs the compiler and reports how long it took. The compiler's own messages are printed in between.
 void run_compiler(const std::vector<std::string>& words, const std::string& what) {
   auto begin = std::chrono::steady_clock::now();
   std::cerr << "accelerate launch: compiling " << what << std::endl;
@@ -51,8 +51,7 @@ void run_compiler(const std::vector<std::string>& words, const std::string& what
             << std::endl;
 }
 
-/// Those of the recipe's headers that the source itself includes. To read only these first, precompiled, saves time and
-/// cannot change what compiles.
+/// The headers of the recipe that the source includes directly. Precompiling only these cannot change what compiles.
 std::vector<std::string> included_headers(const std::string& source, const std::vector<std::string>& headers) {
   std::vector<std::string> included;
   std::ifstream file(source);
@@ -68,7 +67,7 @@ std::vector<std::string> included_headers(const std::string& source, const std::
   return included;
 }
 
-/// The header to include first, whose compiled form lies beside it. `library` is the key of the library's headers.
+/// The header to include first; its precompiled form is next to it. `library` is the key of the library's headers.
 fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers, const fs::path& cache,
                             const std::string& library) {
   recipe.headers = std::move(headers);
@@ -98,8 +97,7 @@ fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers
   return header;
 }
 
-/// The words of a rule for make. There a backslash stands before a space or a # that belongs to the word, and at the
-/// end of a line that goes on; a $ stands there twice.
+/// Splits a rule for make into words. A backslash escapes a space or # in a word and continues a line; $ is doubled.
 std::vector<std::string> words_of_rule(const std::string& rule) {
   std::vector<std::string> words(1);
   for (size_t i = 0; i < rule.size(); ++i) {
@@ -118,7 +116,7 @@ std::vector<std::string> words_of_rule(const std::string& rule) {
   return words;
 }
 
-/// The files that a source includes, system headers aside, from what the compiler wrote for make.
+/// The files that a source includes, without system headers, from the make rule that the compiler wrote.
 std::vector<fs::path> dependencies_in(const fs::path& make_rule, const fs::path& except) {
   std::vector<fs::path> paths;
   auto words = words_of_rule(read_file(make_rule));
@@ -134,7 +132,7 @@ timespec time_now() {
   return moment;
 }
 
-/// Whether the file was written or replaced after that moment, also by one that is older.
+/// Whether the file was written or replaced after `moment`. Uses ctime, which also shows replacement by an older file.
 bool changed_after(const fs::path& path, const timespec& moment) {
   struct stat status{};
   if (stat(path.c_str(), &status) != 0) return true;
@@ -148,14 +146,14 @@ std::string key_of_files(const std::string& library, const std::vector<fs::path>
   return key.hex();
 }
 
-/// Notes what the program was made of.
+/// Records the inputs of the program.
 void write_record(const fs::path& record, const std::string& library, const std::vector<fs::path>& paths) {
   auto text = key_of_files(library, paths) + "\n";
   for (const auto& path : paths) text += path.string() + "\n";
   write_file_atomically(record, text);
 }
 
-/// Whether the library and the files that the program was made of are what they were.
+/// Whether the library and the recorded inputs of the program are unchanged.
 bool is_current(const fs::path& directory, const std::string& library) {
   std::ifstream record(directory / "sources");
   std::string key, line;
@@ -198,8 +196,9 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
 
   auto paths = dependencies_in(rule, header);
   fs::remove(rule);
-  // The record goes before the program changes and comes afterwards: it never speaks of another program. A file that
-  // changed meanwhile may not be what the compiler has read; without a record the next start compiles again.
+  // The record is removed before the program is replaced and written afterwards, so it never describes another program.
+  // If an input changed during compilation, the compiler may have read either version: without a record the next start
+  // compiles again.
   auto record = directory / "sources";
   fs::remove(record);
   fs::rename(made, program);

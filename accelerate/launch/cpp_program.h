@@ -1,6 +1,6 @@
 #pragma once
 
-// A C++ source file as a program: compiled against the library when it is first started, and kept.
+// Runs a C++ source file as a program: compiles it against the library at the first start and caches the executable.
 
 #include <filesystem>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace accelerate::launch {
 
-/// Whether the name is that of a C++ source file.
+/// Whether the name has the extension of a C++ source file.
 bool is_cpp_source(const std::string& program);
 
-/// The directory where compiled programs are kept: accelerate/programs in XDG_CACHE_HOME, by default ~/.cache.
+/// The cache of compiled programs: accelerate/programs in XDG_CACHE_HOME, by default ~/.cache.
 std::filesystem::path program_cache();
 
-/// The executable made from `source`. One that was made before is used again if the source, the files it includes, the
-/// library and the compiler are the same; then no compiler is needed. Otherwise says on standard error what it does.
-/// Throws Error when the source cannot be read or does not compile; the compiler has then said why.
+/// Returns the executable of `source`. Reuses the cached one if the source, the files it includes, the library and the
+/// compiler are unchanged; this needs no compiler. Otherwise compiles, and reports this on standard error. Throws Error
+/// if the source cannot be read or does not compile; the compiler has then printed the reason.
 std::filesystem::path compile_program(const std::string& source, const BuildRecipe& recipe,
                                       const std::filesystem::path& cache);
 

@@ -28,12 +28,12 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Discarded when the file is no JSON. Programs may write what they like, also bytes that are no UTF-8.
+/// Returns a discarded value if the file is not JSON. Programs may write anything, including invalid UTF-8.
 Json read_json(const std::filesystem::path& path) {
   return Json::parse(replace_broken_utf8(read_file_if_there(path).value_or("")), nullptr, /*allow_exceptions=*/false);
 }
 
-/// Null when there is none.
+/// Null if the key is missing.
 Json value_at(const Json& json, const char* key) {
   auto found = json.is_object() ? json.find(key) : json.end();
   return found == json.end() ? Json() : *found;
@@ -59,7 +59,7 @@ std::optional<RawFrame> parse_frame(const std::string& line) {
   return RawFrame{line.substr(0, open), line.substr(open + 2, close - open - 2), symbol};
 }
 
-/// Whether a frame is of the system or of libtorch, about which a user's file and line say nothing.
+/// Whether a module belongs to the system, libtorch or this library: its frames have no file and line of the user.
 bool is_foreign(const std::string& module) {
   auto name = module.substr(module.rfind('/') + 1);
   return name.starts_with("libc.so") || name.starts_with("libtorch") || name.starts_with("libc10") ||
@@ -74,7 +74,7 @@ std::string readable(const std::string& symbol) {
   return status == 0 ? name.get() : symbol;
 }
 
-/// Whether the line is of a header of the system, of libtorch or of this library, as inlined functions are.
+/// Whether the line is in a header of the system, libtorch or this library, as with inlined functions.
 bool is_of_library(const std::string& line) {
   for (const char* part : {" at /usr/include/", " at /usr/lib/", "/torch/include/", "/include/c++/"}) {
     if (line.find(part) != std::string::npos) return true;
@@ -83,8 +83,8 @@ bool is_of_library(const std::string& line) {
   return path.find("/accelerate/") != std::string::npos && path.ends_with(".h");
 }
 
-/// What addr2line says to each address: a function, and the one that it is inlined into, and so on. Functions of
-/// libraries that are inlined into the user's are left out.
+/// Parses the output of addr2line: for each address a function and the chain of functions it is inlined into. Omits
+/// library functions that are inlined into the user's.
 std::vector<std::vector<std::string>> chains_of(const std::string& output) {
   constexpr std::string_view kInlined = " (inlined by) ";
   std::vector<std::vector<std::string>> chains;
@@ -101,7 +101,7 @@ std::vector<std::vector<std::string>> chains_of(const std::string& output) {
   return chains;
 }
 
-/// Asks addr2line once for each module of the user. Frames that it knows nothing about keep the name of their symbol.
+/// Runs addr2line once per module of the user. Frames that it cannot resolve keep the name of their symbol.
 void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
   std::map<std::string, std::vector<std::string>> questions;
   std::map<std::string, std::vector<std::vector<std::string>>> answers;
@@ -112,7 +112,7 @@ void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
     words.push_back(frame.address);
   }
   for (const auto& [module, words] : questions) {
-    answers[module] = chains_of(replace_broken_utf8(run_and_capture(words).output));  // paths may have any bytes
+    answers[module] = chains_of(replace_broken_utf8(run_and_capture(words).output));  // paths may contain any bytes
   }
   std::map<std::string, size_t> used;
   for (const auto& frame : raw) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a rank has left in its error.json: a message and where it was at that moment.
+// The error.json of a rank: its error message and its stack trace.
 
 #include <filesystem>
 #include <optional>
@@ -11,12 +11,12 @@ namespace accelerate::launch {
 
 struct CrashReport {
   std::string message = {};
-  std::vector<std::string> frames = {};      // innermost first; for a Python program the lines of its traceback
-  std::vector<std::string> own_frames = {};  // those of the user's code whose file and line are known
+  std::vector<std::string> frames = {};      // innermost first; for Python the lines of the traceback
+  std::vector<std::string> own_frames = {};  // frames of the user's code with a known file and line
 };
 
-/// Reads a file in the form of torchelastic; nothing when there is none or it cannot be understood. Addresses of
-/// programs in C++ are turned into functions, files and lines, and the file is written again with these.
+/// Reads a file in the format of torchelastic. Nothing if it does not exist or cannot be parsed. Resolves addresses of
+/// C++ programs to functions, files and lines, and writes these back to the file.
 std::optional<CrashReport> read_crash_report(const std::filesystem::path& error_file);
 
 }  // namespace accelerate::launch

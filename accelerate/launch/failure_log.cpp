@@ -23,7 +23,7 @@ std::optional<Failure::Time> time_of(const fs::path& path) {
   return error ? std::nullopt : std::optional(time);
 }
 
-/// Whether a report speaks of a lost peer in the words of gloo, the kernel or NCCL, as those of Python programs do.
+/// Whether a report contains a message of gloo, the kernel or NCCL about a lost peer, as reports of Python programs do.
 bool complains_about_peer(const fs::path& error_file) {
   auto text = read_file_if_there(error_file).value_or("");
   constexpr std::array<std::string_view, 4> kComplaints = {"Connection closed by peer", "Connection reset by peer",
@@ -32,7 +32,7 @@ bool complains_about_peer(const fs::path& error_file) {
                      [&](auto complaint) { return text.find(complaint) != std::string::npos; });
 }
 
-/// What the rank has left behind by now; it has ended, so there will be no more.
+/// The evidence that a rank has left. It has ended, so the evidence is complete.
 Failure failure_of(const Rank& rank, int order, Failure::Time seen) {
   Failure failure{.wait_status = *rank.process->wait_status(), .order = order, .ended = seen};
   if (rank.error_file.empty()) return failure;
@@ -64,13 +64,13 @@ void FailureLog::take_ends() {
 }
 
 void FailureLog::look() {
-  auto now = Failure::Time::clock::now();  // one for all, so that the order decides among them
+  auto now = Failure::Time::clock::now();  // the same for all, so that the order of ends decides
   for (size_t i = 0; i < ranks_.size(); ++i) {
     if (ranks_[i].process->wait_status().value_or(0) == 0) continue;
     bool known = std::any_of(failures_.begin(), failures_.end(), [i](const auto& blame) { return blame.index == i; });
     if (known) continue;
-    take_ends();                             // now: an end that can be seen is in the kernel's list
-    if (order_[i] < 0) order_[i] = next_++;  // a kernel without such handles
+    take_ends();                             // an end visible to waitid is in the epoll list by now
+    if (order_[i] < 0) order_[i] = next_++;  // kernel without pidfd_open(2)
     failures_.push_back({i, failure_of(ranks_[i], order_[i], now)});
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which ranks have failed, in the order of their ends, and what they left behind about it.
+// Records which ranks have failed, in which order they ended, and what they reported.
 
 #include <vector>
 
@@ -12,30 +12,30 @@ namespace accelerate::launch {
 
 class FailureLog {
  public:
-  /// To be made while the ranks run: the kernel keeps the order of the ends from then on, however late the launcher
-  /// gets to look. Keeps a reference to `ranks`.
+  /// Construct it while the ranks run: from then on the kernel records the order in which they end, however late the
+  /// launcher looks. Keeps a reference to `ranks`.
   explicit FailureLog(const std::vector<Rank>& ranks);
 
-  /// Takes note of the ranks that have failed by now.
+  /// Records the ranks that have failed since the last call.
   void look();
 
-  /// Whether all of these failed because of another rank, so that the one to blame is not among them yet.
+  /// Whether all failed ranks are victims, so that the root cause is not among them yet.
   bool only_victims() const;
 
   struct Blame {
     size_t index = 0;  // of the rank
     Failure failure = {};
   };
-  /// The rank to blame. At least one has failed.
+  /// The root cause. At least one rank must have failed.
   Blame to_blame() const;
 
  private:
   void take_ends();
 
   const std::vector<Rank>& ranks_;
-  Descriptor ends_;                  // an epoll instance, which lists ends in their order
-  std::vector<Descriptor> handles_;  // of the processes
-  std::vector<int> order_;           // of each rank's end; -1 while it is not known
+  Descriptor ends_;                  // an epoll instance, which reports ends in order
+  std::vector<Descriptor> handles_;  // pidfds of the ranks
+  std::vector<int> order_;           // position of each rank in the order of ends; -1 if unknown
   int next_ = 0;
   std::vector<Blame> failures_;
 };

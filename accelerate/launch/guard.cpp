@@ -22,10 +22,10 @@ namespace accelerate::launch {
 
 namespace {
 
-/// Orphans among the descendants become children of this process instead of init's, so that they are found.
+/// Makes this process a subreaper, see prctl(2): orphaned descendants become its children instead of init's.
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-/// Stands still, as SIGTSTP has it, until the shell lets its job go on.
+/// Stops this process as SIGTSTP does by default, until the shell resumes the job.
 void halt() {
   sigset_t halting;
   sigemptyset(&halting);
@@ -36,9 +36,9 @@ void halt() {
 }
 
 [[noreturn]] void run_worker(const std::function<int()>& work, const std::function<void()>& tidy, int lifeline) {
-  setpgid(0, 0);  // Ctrl-C reaches the guard alone, which passes it on
+  setpgid(0, 0);  // Ctrl-C reaches only the guard, which forwards it
   adopt_orphans();
-  std::mutex ending;  // whichever thread comes first ends the process
+  std::mutex ending;  // the first thread to lock it ends the process
   auto end = [&](int exit_code) {
     ending.lock();
     kill_descendants();
@@ -60,7 +60,7 @@ void halt() {
 }  // namespace
 
 int run_guarded(const std::function<int()>& work, const std::function<void()>& tidy) {
-  auto lifeline = open_pipe("the job cannot be started");  // never written to: the end of the guard is the message
+  auto lifeline = open_pipe("the job cannot be started");  // never written to: EOF tells that the guard has ended
   adopt_orphans();
   SignalWatch signals;
   pid_t worker = fork();

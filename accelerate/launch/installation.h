@@ -1,17 +1,17 @@
 #pragma once
 
-// Where the files are that belong to this command, installed or in a build directory.
+// Paths of the files that belong to this command, in an installation or a build directory.
 
 #include <filesystem>
 #include <string>
 
 namespace accelerate::launch {
 
-/// The directory above that of the running command.
+/// The parent of the directory that contains the running command.
 std::filesystem::path own_prefix();
 
-/// The path of a program that does for the command what needs libtorch. It does not exist when the command was built
-/// without it.
+/// The path of a helper program that does work which needs libtorch. The file does not exist if the command was built
+/// without libtorch.
 std::filesystem::path helper_program(const std::string& name);
 
 }  // namespace accelerate::launch

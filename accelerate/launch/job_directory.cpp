@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where the system keeps temporary files. Throws Error where there is no such directory.
+/// The system's temporary directory. Throws Error if it does not exist.
 fs::path existing_temporary_directory() {
   const auto [path, variable] = temporary_directory();
   std::error_code error;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where the ranks of a job leave their logs and the reports of crashes.
+// The directory for the logs and crash reports of a job's ranks.
 
 #include <filesystem>
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace accelerate::launch {
 
-/// A directory for one job, readable by its user alone, in the layout of torchrun: attempt_<n>/<local rank>/. It is
-/// locked (flock) while the launcher lives, so that others can tell a job that runs from one that has crashed.
+/// The directory of one job, readable only by its user, in the layout of torchrun: attempt_<n>/<local rank>/. The
+/// launcher holds flock(2) on it, which distinguishes a running job from a crashed one.
 class JobDirectory {
  public:
-  /// Below `log_dir`, where it stays and a link `latest` points to it, or with an empty one in the system's directory
-  /// for temporary files. Throws Error when it cannot be made.
+  /// Creates the directory below `log_dir`, keeps it, and points the link `latest` to it. If `log_dir` is empty,
+  /// creates it in the system's temporary directory. Throws Error if it cannot be created.
   explicit JobDirectory(const std::string& log_dir);
 
-  /// Makes the directory of a rank, if need be, and returns its path.
+  /// Creates the directory of a rank if needed and returns its path.
   std::filesystem::path of_rank(int attempt, int local_rank) const;
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Removes a temporary directory; does nothing to one that stays.
+  /// Removes the directory if it is a temporary one.
   void tidy() const;
 
  private:
@@ -31,7 +31,7 @@ class JobDirectory {
   Descriptor lock_;
 };
 
-/// Whether the launcher of the job in that directory still lives, also if it is in another container.
+/// Whether the launcher of the job in that directory is alive. Also works across containers.
 bool is_in_use(const std::filesystem::path& job_directory);
 
 }  // namespace accelerate::launch

@@ -32,7 +32,7 @@ Machine look_at_machine(const LaunchOptions& options) {
 
 Outcome outcome_of(const Ending& ending) { return {ending.exit_code, ending.message}; }
 
-/// The command of the ranks; a C++ source file is compiled first.
+/// The command of the ranks. Compiles a C++ source file first.
 Command command_of(const LaunchOptions& options) {
   if (is_cpp_source(options.program) && !options.no_python && !options.module) {
     Command command{
@@ -45,8 +45,8 @@ Command command_of(const LaunchOptions& options) {
                       {.module = options.module, .no_python = options.no_python});
 }
 
-/// Runs the program until it succeeds, the user has enough, or there are no starts left; together with the `others`,
-/// where there are any.
+/// Runs the program until it succeeds, the user interrupts, or the restarts are used up. Coordinates with `others`
+/// unless it is null.
 Outcome run_attempts(const LaunchOptions& options, const Command& command, Machine machine,
                      const JobDirectory& directory, SignalWatch& signals, MachineLink* others = nullptr) {
   while (true) {
@@ -66,8 +66,8 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
   }
 }
 
-/// The cores for each process that mpirun starts on a machine. When this launcher is one of them, mpirun may have bound
-/// it to its own cores.
+/// The cores of each process that mpirun starts on a machine. If this launcher is one of them, mpirun may have bound it
+/// to its own cores.
 int cores_of_rank(const LaunchOptions& options, const Machine& machine) {
   if (!options.mpirun_hostfile.empty()) return machine.cores / options.local_processes();
   int64_t processes =
@@ -76,8 +76,8 @@ int cores_of_rank(const LaunchOptions& options, const Machine& machine) {
   return static_cast<int>(std::min<int64_t>(share, available_cores()));
 }
 
-/// mpirun decides which process is which rank. Here it is one process: mpirun itself, or the one of its many that this
-/// launcher is to start.
+/// mpirun assigns the ranks. This launcher starts one process: mpirun itself, or the program if mpirun has started the
+/// launcher.
 Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
   auto command = command_of(options);
   auto machine = look_at_machine(options);
@@ -98,7 +98,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   auto command = command_of(options);
   SignalWatch signals;
   std::unique_ptr<MachineLink> others;
-  // With ranks that are given and no restarts the machines need no launcher of ours on the other side.
+  // With given ranks and no restarts, the other machines need not run this launcher.
   if (options.rank_by_arrival || (!options.one_machine() && options.max_restarts > 0)) {
     auto arrival =
         arrive(options.main_process_ip, *options.main_process_port, {options.num_machines, options.num_processes},

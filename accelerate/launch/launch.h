@@ -1,6 +1,6 @@
 #pragma once
 
-// Starts a program as the ranks of a job on this machine and stays with them until the end.
+// Starts a program as the ranks of a job on this machine and supervises them until they end.
 
 #include <string>
 
@@ -10,13 +10,13 @@
 namespace accelerate::launch {
 
 struct Outcome {
-  int exit_code = 0;         // of the rank to blame, or 128 + the signal
-  std::string message = {};  // what happened; empty when all went well
+  int exit_code = 0;         // of the root cause, or 128 + the signal
+  std::string message = {};  // what happened; empty on success
 };
 
-/// Starts exactly `options.local_processes()` processes, again after a failure if the options allow it, and returns how
-/// the job ended. Ranks leave their files in `directory`. The options have passed `check`. Throws Error before anything
-/// has started when the port is in use or the program cannot be run.
+/// Starts exactly `options.local_processes()` processes, restarts them after a failure if the options allow it, and
+/// returns how the job ended. Ranks write their files to `directory`. The options must have passed `check`. Throws
+/// Error before starting anything if the port is in use or the program cannot be run.
 Outcome launch(LaunchOptions options, const JobDirectory& directory);
 
 }  // namespace accelerate::launch

@@ -91,7 +91,7 @@ std::vector<LaunchFlag> supervision_flags() {
 
 std::vector<LaunchFlag> dynamo_flags() {
   std::vector<std::string> backends = {
-      // in the order of Python's menu; the last two are not in it
+      // in the order of Python's menu, which lacks the last two
       "no",   "eager",      "aot_eager", "inductor", "aot_ts_nvfuser",          "nvprims_nvfuser",     "cudagraphs",
       "ofi",  "fx2trt",     "onnxrt",    "tensorrt", "aot_torchxla_trace_once", "torchxla_trace_once", "tvm",
       "ipex", "hpu_backend"};
@@ -139,8 +139,8 @@ std::vector<LaunchFlag> sharding_flags() {
 }
 
 struct Reason {
-  std::vector<std::string_view> names;       // it holds for these flags,
-  std::vector<std::string_view> beginnings;  // and for those whose names begin so
+  std::vector<std::string_view> names;       // applies to these flags,
+  std::vector<std::string_view> beginnings;  // and to flags with these prefixes
   std::string sentence;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The flags of `accelerate launch`: one table, from which the command line, the environment variables, the
-// configuration file and --show_config are read.
+// The flags of `accelerate launch`, in one table. The command line, the environment variables, the configuration file
+// and --show_config all use it.
 
 #include <string>
 #include <string_view>
@@ -14,14 +14,14 @@ enum class FlagKind { Switch, Integer, Seconds, Text };
 struct LaunchFlag {
   std::string name;  // without dashes
   FlagKind kind = FlagKind::Text;
-  std::string help = {};                  // without one the flag is left out of the help text
-  std::string fallback = {};              // what holds when nobody says anything; empty: nothing
-  std::vector<std::string> choices = {};  // all values there are, of a switch besides yes and no; empty: any
-  std::string letter = {};                // for short
-  std::string own_variable = {};          // where the library already has a name for it
+  std::string help = {};                  // if empty, the flag is not in the help text
+  std::string fallback = {};              // the default; empty: none
+  std::vector<std::string> choices = {};  // the valid values, in addition to yes and no for a switch; empty: any
+  std::string letter = {};                // short form
+  std::string own_variable = {};          // if the library already has another name for the variable
   std::string group = {};                 // heading in the help text
 
-  /// The environment variable that gives the value when the flag is not there: ACCELERATE_ and the name.
+  /// The environment variable that is used if the flag is not given: ACCELERATE_ and the name by default.
   std::string variable() const;
 };
 
@@ -31,8 +31,8 @@ const std::vector<LaunchFlag>& launch_flags();
 /// The flag with that name, or null.
 const LaunchFlag* find_launch_flag(std::string_view name);
 
-/// Why a flag of Python's launcher does nothing here: a sentence that follows the name of the flag. Empty for a flag
-/// that works, and for one that nobody knows.
+/// Why a flag of Python's launcher has no effect here: a sentence that follows the name of the flag. Empty for
+/// supported and for unknown flags.
 std::string why_not_here(std::string_view name);
 
 }  // namespace accelerate::launch

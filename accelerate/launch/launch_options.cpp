@@ -20,7 +20,7 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
   return std::chrono::milliseconds(static_cast<int64_t>(std::min(seconds, 1e9) * 1000));
 }
 
-/// The settings of a group of flags, as the variables that Python's Accelerate reads.
+/// Exports the settings of a group of flags as the variables that Python's Accelerate reads.
 void export_group(const Settings& settings, const std::string& prefix, const std::string& use,
                   std::vector<EnvironmentVariable>& variables) {
   if (!settings.is_on(use)) return;
@@ -70,7 +70,7 @@ void check_machines(const LaunchOptions& options) {
          ", and several machines need --main_process_ip: ", "the address of the ",
          options.mpirun_hostfile.empty() ? "machine whose --machine_rank is 0" : "first host");
   }
-  if (!options.mpirun_hostfile.empty()) return;  // whose ranks have a usual port
+  if (!options.mpirun_hostfile.empty()) return;  // its ranks have a default port
   if (options.main_process_port.value_or(0) == 0) {
     fail(name_of(options, "num_machines"), " is ", options.num_machines,
          ", and several machines need --main_process_port: a port that is free on the machine whose --machine_rank is "
@@ -85,10 +85,10 @@ void check_gpu_ids(const LaunchOptions& options) {
   if (!valid) fail(name_of(options, "gpu_ids"), " is '", options.gpu_ids, "'; it can be all, or numbers such as 0,1,3");
 }
 
-/// Options that only programs of one language understand.
+/// Checks options that apply to one language only.
 void check_language(const LaunchOptions& options) {
   if (is_python_program(options.program, options.module)) {
-    // The variable may be meant for other programs; who gives the flag wants it here.
+    // The variable may be meant for other programs; the flag is meant for this one.
     if (options.zero_stage && name_of(options, "zero_stage") == "--zero_stage") {
       fail("--zero_stage is for C++ programs, and ", options.program, " is one of Python. There it ",
            why_not_here("use_deepspeed"));
@@ -122,7 +122,7 @@ LaunchOptions options_of(const Settings& settings, int gpus) {
   options.machine_rank = *settings.integer("machine_rank");
   options.main_process_ip = settings.text("main_process_ip");
   options.main_process_port = settings.integer("main_process_port");
-  // A file has a rank for every machine, the questionnaire's too; one that is given on the spot is meant.
+  // A configuration file always contains a machine rank. Only one from a flag or variable is deliberate.
   bool rank_is_given = settings.is_given("machine_rank") && !settings.is_from_file("machine_rank");
   options.rank_by_arrival = settings.text("rdzv_backend") == "c10d" && options.num_machines > 1 && !rank_is_given;
   options.rendezvous_timeout = rendezvous_timeout_of(settings);

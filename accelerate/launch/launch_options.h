@@ -1,6 +1,6 @@
 #pragma once
 
-// What a user asks of `accelerate launch`.
+// The options of `accelerate launch`.
 
 #include <sys/types.h>
 
@@ -17,15 +17,15 @@
 namespace accelerate::launch {
 
 struct LaunchOptions {
-  int num_processes = 1;  // of all machines together
+  int num_processes = 1;  // on all machines together
   int num_machines = 1;
   int machine_rank = 0;
-  std::string main_process_ip = {};                     // where rank 0 is; several machines need it
-  std::optional<int> main_process_port = std::nullopt;  // on one machine any free port, unless given
-  bool rank_by_arrival = false;  // machine_rank and the port are found out when the machines meet
-  std::optional<std::chrono::seconds> rendezvous_timeout = std::nullopt;  // wait so long for machine 0 before starting
+  std::string main_process_ip = {};                     // the host of rank 0; required for several machines
+  std::optional<int> main_process_port = std::nullopt;  // on one machine, any free port by default
+  bool rank_by_arrival = false;  // the rendezvous of the machines decides machine_rank and the port
+  std::optional<std::chrono::seconds> rendezvous_timeout = std::nullopt;  // maximum wait for machine 0 before starting
   std::string mpirun_hostfile = {};
-  bool ranks_by_mpi = false;  // mpirun gives the ranks their numbers; this machine's launcher starts one process
+  bool ranks_by_mpi = false;  // mpirun assigns the ranks; this launcher starts one process
 
   std::string mixed_precision = "no";
   bool use_cpu = false;
@@ -46,14 +46,14 @@ struct LaunchOptions {
   int max_restarts = 0;
   std::chrono::milliseconds monitor_interval = std::chrono::milliseconds(100);
   std::chrono::milliseconds shutdown_timeout = std::chrono::seconds(30);
-  StreamRoutes streams = {};  // what goes to files
+  StreamRoutes streams = {};  // which output goes to files
   std::string log_dir = {};
   std::string role = "default";
-  std::optional<int> wait_for_debugger = std::nullopt;  // the rank
+  std::optional<int> wait_for_debugger = std::nullopt;  // the rank to debug
 
-  std::optional<pid_t> terminal_job = std::nullopt;  // the process group of the shell's job, if that is on a terminal
+  std::optional<pid_t> terminal_job = std::nullopt;  // the process group of the shell's job, if it is on a terminal
 
-  std::map<std::string, std::string> given_as = {};  // how a message names an option, where that is not by its flag
+  std::map<std::string, std::string> given_as = {};  // how messages name an option, if not by its flag
 
   bool module = false;
   bool no_python = false;
@@ -65,20 +65,20 @@ struct LaunchOptions {
   bool one_machine() const { return num_machines == 1; }
 };
 
-/// The options that the settings amount to; the program is still to be filled in. `gpus` is how many this machine has,
-/// the default number of processes.
+/// Converts settings to options; the caller fills in the program. `gpus` is the number of GPUs of this machine, which
+/// is the default number of processes.
 LaunchOptions options_of(const Settings& settings, int gpus);
 
-/// What messages call an option: its flag, or where its value came from instead.
+/// The name of an option in messages: its flag, or the other source of its value.
 std::string name_of(const LaunchOptions& options, const std::string& flag);
 
-/// The number of processes when nobody says one: one for each GPU, or one, on every machine.
+/// The default number of processes: on every machine one per GPU, or one without GPUs.
 int usual_processes(int num_machines, int gpus);
 
 /// Whether Python runs the program: a script, a module or the interpreter itself.
 bool is_python_program(const std::string& program, bool module);
 
-/// Throws Error naming the option, its value and the remedy when the options contradict themselves or each other.
+/// Throws Error naming the option, its value and the remedy if an option is invalid or options contradict each other.
 void check(const LaunchOptions& options);
 
 }  // namespace accelerate::launch

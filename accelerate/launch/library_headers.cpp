@@ -30,7 +30,7 @@ std::set<fs::path> header_folders(const BuildRecipe& recipe) {
   return folders;
 }
 
-/// In an order of their own: that of a directory may change.
+/// Sorted, because the order of directory entries may change.
 std::set<fs::path> headers_below(const fs::path& directory) {
   std::set<fs::path> headers;
   std::error_code error;

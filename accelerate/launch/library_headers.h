@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether the library that programs were compiled against is still the same.
+// Detects whether the library that programs were compiled against has changed.
 
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace accelerate::launch {
 
-/// A name for the content of the library's headers below the include directories of the recipe, and for the version of
-/// libtorch there. The compiler does not list them among the files that a program depends on, because they count as
-/// headers of the system.
+/// A key of the content of the library's headers, found through the include directories of the recipe, and of the
+/// version of libtorch there. The compiler does not list them as dependencies of a program, because they are system
+/// headers.
 std::string key_of_library_headers(const BuildRecipe& recipe);
 
 }  // namespace accelerate::launch

@@ -17,7 +17,8 @@ void set(int socket, int level, int option, int value) { setsockopt(socket, leve
 }  // namespace
 
 LineSocket::LineSocket(Descriptor socket) : socket_(std::move(socket)) {
-  // A machine without power does not say good-bye: the kernel asks after 5 s of silence, three times.
+  // A machine that loses power does not close its connections. Keep-alive probes start after 5 s of silence; three
+  // without an answer end the connection.
   set(socket_.get(), SOL_SOCKET, SO_KEEPALIVE, 1);
   set(socket_.get(), IPPROTO_TCP, TCP_KEEPIDLE, 5);
   set(socket_.get(), IPPROTO_TCP, TCP_KEEPINTVL, 2);

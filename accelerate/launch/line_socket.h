@@ -1,6 +1,6 @@
 #pragma once
 
-// A connection between two launchers, over which lines of text go.
+// A connection between two launchers that carries lines of text.
 
 #include <optional>
 #include <string>
@@ -9,23 +9,24 @@
 
 namespace accelerate::launch {
 
-/// One side. A peer that closes is noticed at once, one whose machine is cut off after some ten seconds.
+/// One end. Notices at once that the peer has closed, and after about ten seconds that the peer's machine is
+/// unreachable.
 class LineSocket {
  public:
   explicit LineSocket(Descriptor socket);
 
-  /// Sends one line; what becomes of it shows in gone().
+  /// Sends one line. Errors show in gone().
   void send(const std::string& line) const;
 
-  /// The next line that has come; nothing when there is none, yet or any more. Never waits.
+  /// The next line, or nothing if none has arrived. Never blocks.
   std::optional<std::string> receive();
 
-  /// Whether the peer has closed or talks what no launcher would; known when receive() has nothing.
+  /// Whether the peer has closed or has violated the protocol. Meaningful once receive() returns nothing.
   bool gone() const { return gone_; }
 
  private:
   Descriptor socket_;
-  std::string text_ = {};  // that has come and not been taken
+  std::string text_ = {};  // received, but not returned yet
   bool gone_ = false;
 };
 

@@ -22,7 +22,7 @@ int64_t now_in_milliseconds() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-/// "CODE RETRY LOST_PEER TIME MESSAGE", as launchers tell each other.
+/// The message between launchers: "CODE RETRY LOST_PEER TIME MESSAGE".
 std::string text_of(const Ending& ending) {
   std::ostringstream text;
   text << ending.exit_code << ' ' << ending.may_retry << ' ' << ending.lost_peer << ' ' << ending.unix_milliseconds
@@ -56,7 +56,7 @@ class MainMachineLink : public MachineLink {
     for (look(); !all_ended(); look()) {
       int number = signals.wait(kPause);
       if (!asks_to_stop(number)) continue;
-      if (failed(*endings_[0])) break;  // a second request, or one to end a job that fails anyway
+      if (failed(*endings_[0])) break;  // a second request, or the job fails anyway
       endings_[0] = stopped_by(number);
       stop_others();
     }
@@ -73,7 +73,7 @@ class MainMachineLink : public MachineLink {
     return std::all_of(endings_.begin(), endings_.end(), [](const auto& ending) { return ending.has_value(); });
   }
 
-  /// Of the machines that have ended.
+  /// The state of the machines that have ended.
   Elsewhere state() const {
     auto state = Elsewhere::Running;
     for (size_t machine = 0; machine < endings_.size(); ++machine) {
@@ -84,7 +84,7 @@ class MainMachineLink : public MachineLink {
     return state;
   }
 
-  /// The machine whose failure caused the others, if any has failed.
+  /// The root-cause machine, if any has failed.
   std::optional<size_t> to_blame() const {
     std::optional<size_t> first;
     auto key = [&](size_t machine) {
@@ -96,7 +96,7 @@ class MainMachineLink : public MachineLink {
     return first;
   }
 
-  /// What all machines do next; tells the others.
+  /// Decides what all machines do next, and tells the others.
   Decision decide(bool starts_left) const {
     auto blamed = to_blame();
     bool may_retry = true;
@@ -120,7 +120,7 @@ class MainMachineLink : public MachineLink {
     return decision;
   }
 
-  /// Takes what the others have told. One failure ends the attempt everywhere.
+  /// Reads messages from the others. One failure ends the attempt on all machines.
   void look() {
     for (size_t i = 0; i < others_.size(); ++i) {
       auto& ending = endings_[i + 1];
@@ -133,7 +133,7 @@ class MainMachineLink : public MachineLink {
     stop_others();
   }
 
-  /// Tells the others of a failure; of a rank that lost a peer first, if that is all there is.
+  /// Reports a failure to the others: "lost" while only victims have failed, then "stop".
   void stop_others() {
     auto state = this->state();
     if (state <= told_) return;
@@ -167,7 +167,7 @@ class OtherMachineLink : public MachineLink {
       decision.ending = launcher_is_gone();
       decision.ending.message = "machine 0: " + decision.ending.message;
     }
-    // What happened here is known here in full.
+    // The local ending has the full details.
     if (failed(mine) && (decision_ ? to_blame_ : !mine.lost_peer)) decision.ending = mine;
     decision_.reset();
     told_ = Elsewhere::Running;
@@ -192,7 +192,7 @@ class OtherMachineLink : public MachineLink {
 
   LineSocket main_machine_;
   std::optional<Decision> decision_;
-  bool to_blame_ = false;  // this machine is, as decided
+  bool to_blame_ = false;  // as decided by machine 0
   Elsewhere told_ = Elsewhere::Running;
 };
 

@@ -40,7 +40,7 @@ MainMachine::MainMachine(const std::string& host, int port) : host_(host), port_
 }
 
 std::string MainMachine::problem() const {
-  // The name has been known before: a resolver that fails now may answer at the next try.
+  // The constructor has resolved the name, so a failure now may be temporary.
   auto found = look_up_host(host_, port_);
   if (!found.problem.empty()) return "machine 0: " + host_ + " cannot be resolved: " + found.problem;
   int error = 0;

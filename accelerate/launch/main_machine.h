@@ -1,6 +1,6 @@
 #pragma once
 
-// Whether this machine can reach the one that rank 0 is on.
+// Checks whether this machine can reach the machine of rank 0.
 
 #include <chrono>
 #include <condition_variable>
@@ -12,18 +12,18 @@
 
 namespace accelerate::launch {
 
-/// The machine whose rank is 0, and the port on which its rank 0 listens once it runs.
+/// The machine with rank 0, and the port that rank 0 will listen on.
 class MainMachine {
  public:
-  /// Looks the name up. Throws Error when nothing stands behind it.
+  /// Resolves the name. Throws Error if that fails.
   MainMachine(const std::string& host, int port);
 
-  /// Tries to connect, for at most a second. Returns what is wrong, with refused, no answer and a name that is not
-  /// resolved (any more) told apart; empty when someone listens there.
+  /// Tries to connect, for at most a second per address. Returns the problem, or an empty string if the port accepts
+  /// connections. Distinguishes a refused connection, no answer, and a name that does not (or no longer) resolve.
   std::string problem() const;
 
-  /// Waits until someone listens. Throws Error after `timeout`. Returns early when a signal to stop arrives, and gives
-  /// it.
+  /// Waits until the port accepts connections. Throws Error after `timeout`. Returns early if a signal to stop arrives,
+  /// with its number; otherwise returns 0.
   int wait(std::chrono::seconds timeout, SignalWatch& signals) const;
 
  private:
@@ -31,7 +31,7 @@ class MainMachine {
   int port_;
 };
 
-/// Tries in the background until someone listens, and says now and then what it waits for.
+/// Retries in the background until the port accepts connections, and occasionally prints what it waits for.
 class MainMachineWatch {
  public:
   explicit MainMachineWatch(MainMachine machine);
@@ -39,7 +39,7 @@ class MainMachineWatch {
   MainMachineWatch& operator=(const MainMachineWatch&) = delete;
   ~MainMachineWatch();
 
-  /// What was wrong at the last try; empty when the machine has been reached.
+  /// The problem of the last try; empty if it succeeded.
   std::string problem() const;
 
  private:

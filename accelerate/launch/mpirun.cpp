@@ -17,7 +17,7 @@ Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOpti
     words.insert(words.end(),
                  {"--hostfile", options.mpirun_hostfile, "--npernode", per_host, "-n", total, "--bind-to", "socket"});
     for (const auto& [name, value] : variables) {
-      if (value) words.insert(words.end(), {"-x", name});  // the value is in mpirun's own environment
+      if (value) words.insert(words.end(), {"-x", name});  // mpirun takes the value from its own environment
     }
   } else {
     words.insert(words.end(), {"-f", options.mpirun_hostfile, "-ppn", per_host, "-n", total});
@@ -44,7 +44,7 @@ Command find_mpirun(const LaunchOptions& options, const Command& program,
 }
 
 bool started_by_mpirun() {
-  bool in_slurm = environment_variable("SLURM_JOB_ID").has_value();  // which sets PMI_SIZE for its own tasks
+  bool in_slurm = environment_variable("SLURM_JOB_ID").has_value();  // Slurm sets PMI_SIZE for its own tasks
   auto size = in_slurm ? environment_integer({"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE"})
                        : environment_integer({"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE"});
   return size.value_or(1) > 1;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Jobs whose ranks mpirun starts: on the hosts of a file at our request, or because this launcher was started by it.
+// Jobs with ranks started by mpirun: this launcher runs mpirun with a hostfile, or mpirun has started this launcher.
 
 #include <string>
 #include <vector>
@@ -11,17 +11,18 @@
 
 namespace accelerate::launch {
 
-enum class MpiKind { OpenMpi, Hydra };  // Hydra starts the ranks of MPICH, Intel MPI and MVAPICH
+enum class MpiKind { OpenMpi, Hydra };  // Hydra is the launcher of MPICH, Intel MPI and MVAPICH
 
-/// The command that starts `program` on the hosts of the options' hostfile, with `variables` set for every rank.
+/// The command that starts `program` on the hosts of the hostfile, with `variables` set for every rank.
 Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOptions& options, const Command& program,
                        const std::vector<EnvironmentVariable>& variables);
 
-/// The mpirun or mpiexec of PATH and its kind, for `mpirun_command`. Throws Error when there is none or no hostfile.
+/// Finds mpirun or mpiexec in PATH, detects its kind and returns its `mpirun_command`. Throws Error if there is
+/// neither, or no hostfile.
 Command find_mpirun(const LaunchOptions& options, const Command& program,
                     const std::vector<EnvironmentVariable>& variables);
 
-/// Whether this process is one of several that mpirun has started: then each of them is to start one rank.
+/// Whether this process is one of several that mpirun has started. Each of them then starts one rank.
 bool started_by_mpirun();
 
 }  // namespace accelerate::launch

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The inode of the socket that listens on the port, from the kernel's tables; empty when there is none.
+/// The inode of the socket that listens on the port, from /proc/net. Empty if there is no such socket.
 std::string listening_inode(int port) {
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     std::ifstream file(table);

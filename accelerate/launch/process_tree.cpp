@@ -19,11 +19,11 @@ namespace {
 
 struct Process {
   pid_t parent = 0;
-  bool ended = false;  // and waits to be taken note of
+  bool ended = false;  // zombie or dead
 };
 
-/// What /proc says about a process. The name stands in brackets and may contain anything, so the rest is read behind
-/// the last of them.
+/// Reads /proc/<pid>/stat. The name is in parentheses and may contain any characters, so parsing starts after the last
+/// parenthesis.
 bool read_process(const char* pid, Process& process) {
   std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(("/proc/" + std::string(pid) + "/stat").c_str(), "re"),
                                              std::fclose);
@@ -73,7 +73,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
 void kill_descendants() {
   siginfo_t info{};
   bool childless = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0;
-  if (childless) return;  // as after most jobs; saves reading all of /proc
+  if (childless) return;  // the usual case; saves reading all of /proc
   using Clock = std::chrono::steady_clock;
   auto until = Clock::now() + std::chrono::seconds(1);
   while (Clock::now() < until) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The processes that a process has started, directly or through others.
+// The descendants of a process.
 
 #include <sys/types.h>
 
@@ -8,12 +8,12 @@
 
 namespace accelerate::launch {
 
-/// All living descendants of `root`, without itself.
+/// All living descendants of `root`, without `root`.
 std::vector<pid_t> descendants_of(pid_t root);
 
-/// Kills every descendant of this process, also those that appear meanwhile. Processes whose parents have ended count
-/// as descendants when this process adopts them (PR_SET_CHILD_SUBREAPER). Gives up after a second on what the kernel
-/// does not let go of.
+/// Kills every descendant of this process, including those that start meanwhile. Orphans count as descendants if this
+/// process is a subreaper (PR_SET_CHILD_SUBREAPER). Gives up after a second on processes that the kernel does not
+/// release.
 void kill_descendants();
 
 }  // namespace accelerate::launch

@@ -1,6 +1,6 @@
 #pragma once
 
-// Which file to run when a user names a program.
+// Finds the file to run for a program that the user names.
 
 #include <string>
 #include <vector>
@@ -12,15 +12,15 @@ struct Command {
   std::vector<std::string> arguments;  // the first is the name of the program
 };
 
-/// The ways in which a name is turned into a command.
+/// How to interpret the name.
 struct ProgramKind {
   bool module = false;     // the name of a Python module
-  bool no_python = false;  // executed itself, whatever its name ends in
+  bool no_python = false;  // executed directly, whatever its extension
 };
 
-/// The command for `program`: a path, a name in `search_path` (the value of PATH), or else a file of the current
-/// directory. A module, and a file that ends in .py, is run by the python3 of `search_path`, that of the active virtual
-/// environment. Throws Error when there is nothing to run.
+/// The command for `program`: a path, a name in `search_path` (the value of PATH), or a file in the current directory,
+/// in this order. A module or a .py file runs with the python3 found in `search_path`, which is the one of the active
+/// virtual environment. Throws Error if there is nothing to run.
 Command find_command(const std::string& program, const std::vector<std::string>& arguments,
                      const std::string& search_path, const ProgramKind& kind = {});
 

@@ -24,7 +24,7 @@ constexpr const char* kDefault = "default";
 
 bool in_file(const Setting& setting) { return setting.origin.find(':') != std::string::npos; }
 
-/// The setting as the user knows it: by its flag, its variable, or its place in a file.
+/// The name of the setting as the user gave it: its flag, its variable, or its line in a file.
 std::string name_of(const std::string& flag, const Setting& setting) {
   if (setting.origin.empty() || setting.origin == kDefault) return "--" + flag;
   return in_file(setting) ? setting.origin + ": " + flag : setting.origin;
@@ -73,7 +73,7 @@ Settings::Settings(const std::vector<SettingMap>& sources) {
   for (const auto& flag : launch_flags()) {
     for (const auto& source : sources) {
       auto found = source.find(flag.name);
-      if (found != source.end()) settings_.insert(*found);  // the first stays
+      if (found != source.end()) settings_.insert(*found);  // keeps the first
     }
     if (!flag.fallback.empty()) settings_.insert({flag.name, {flag.fallback, kDefault}});
     if (is_given(flag.name)) check(flag, at(flag.name));
@@ -110,7 +110,7 @@ SettingMap settings_of_environment() {
   for (const auto& flag : launch_flags()) {
     auto value = environment_variable(flag.variable());
     if (!value || value->empty()) continue;
-    // Launchers give this one to their programs in capitals, and a program may be a launcher.
+    // Launchers pass this variable to programs in uppercase, and such a program may be a launcher.
     settings[flag.name] = {flag.name == "dynamo_backend" ? lower_case(*value) : *value, flag.variable()};
   }
   return settings;

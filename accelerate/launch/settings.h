@@ -1,7 +1,7 @@
 #pragma once
 
-// The value of every flag and where it comes from. The command line comes before the environment, that before what the
-// cluster says, then the configuration file, then the defaults.
+// The value of every flag and its origin. In order of precedence: command line, environment, cluster (Slurm),
+// configuration file, defaults.
 
 #include <map>
 #include <optional>
@@ -18,38 +18,38 @@ struct Setting {
   std::string origin = {};  // "--cpu", "ACCELERATE_USE_CPU", "default_config.yaml:3", "SLURM_NNODES" or "default"
 };
 
-/// Settings by the name of their flag.
+/// Settings by flag name.
 using SettingMap = std::map<std::string, Setting>;
 
 class Settings {
  public:
-  /// Earlier `sources` win; defaults fill what is left. Throws Error naming the origin when a value is not of its
-  /// flag's kind or not among its choices.
+  /// Earlier `sources` take precedence; defaults fill the rest. Throws Error naming the origin if a value does not have
+  /// its flag's kind or is not one of its choices.
   explicit Settings(const std::vector<SettingMap>& sources);
 
   bool is_on(const std::string& name) const;
   const std::string& text(const std::string& name) const;
-  /// Nothing when nobody gave a value and there is no default.
+  /// Nothing if no value was given and there is no default.
   std::optional<int> integer(const std::string& name) const;
   double seconds(const std::string& name) const;
-  /// Whether the value comes from the user rather than from the table of defaults.
+  /// Whether the value was given, as opposed to a default.
   bool is_given(const std::string& name) const;
   /// Whether it comes from a configuration file.
   bool is_from_file(const std::string& name) const;
-  /// The setting as the user knows it: by its flag, its variable, or its place in a file.
+  /// The name of the setting as the user gave it: its flag, its variable, or its line in a file.
   std::string given_as(const std::string& name) const;
 
-  /// The value and its origin; both empty when nobody gave one and there is no default.
+  /// The value and its origin. Both are empty if no value was given and there is no default.
   const Setting& at(const std::string& name) const;
 
  private:
   SettingMap settings_;
 };
 
-/// What the environment variables of the flags say.
+/// Settings from the environment variables of the flags.
 SettingMap settings_of_environment();
 
-/// What a configuration file says, under the names of the flags. Throws Error for a kind of job that is none of ours.
+/// Settings from a configuration file, by flag name. Throws Error for an unsupported kind of job.
 SettingMap settings_of_config(const config::LaunchConfig& config);
 
 }  // namespace accelerate::launch

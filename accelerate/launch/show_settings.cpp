@@ -15,7 +15,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Whether the default of a flag makes a difference to the program.
+/// Decides whether the default of a flag affects the program.
 class Relevance {
  public:
   Relevance(const Settings& settings, const ShowOptions& options)
@@ -43,7 +43,7 @@ class Relevance {
   bool several_machines_;
 };
 
-/// The value that holds; for the number of processes also where the table of flags has none.
+/// The effective value. The number of processes has a default that is not in the table of flags.
 Setting effective(const Settings& settings, const std::string& flag, int gpus) {
   auto setting = settings.at(flag);
   if (flag == "num_processes" && setting.origin.empty()) {

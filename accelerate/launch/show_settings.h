@@ -1,6 +1,6 @@
 #pragma once
 
-// What --show_config prints: the settings of a job and where each comes from.
+// The output of --show_config: the settings of a job and the origin of each.
 
 #include <string>
 
@@ -9,14 +9,14 @@
 namespace accelerate::launch {
 
 struct ShowOptions {
-  std::string program = {};  // as on the command line; empty when none was named
+  std::string program = {};  // as on the command line; empty if none
   int gpus = 0;              // of this machine
-  bool all = false;          // also what cannot make a difference to the program
+  bool all = false;          // also settings that do not affect the program
 };
 
-/// A line for each value with its origin, as YAML with comments, under the headings of the help text. Left out are
-/// defaults that cannot make a difference: those of GPUs on a machine without, of several machines when there is one,
-/// and of Python's libraries for other programs. What somebody has given is always there.
+/// Returns YAML with one line per value, its origin as a comment, under the headings of the help text. Omits defaults
+/// that have no effect: GPU settings without GPUs, multi-machine settings on one machine, and settings of Python's
+/// libraries for other programs. Given values are always shown.
 std::string show_settings(const Settings& settings, const ShowOptions& options);
 
 }  // namespace accelerate::launch

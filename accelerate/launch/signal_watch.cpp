@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kRequests = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr std::array kForRanks = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-constexpr int kFromTerminal = 1;  // goes along with a signal that is passed on
+constexpr int kFromTerminal = 1;  // payload of a forwarded signal
 
 }  // namespace
 
@@ -25,7 +25,8 @@ SignalWatch::SignalWatch() {
   };
   std::for_each(kRequests.begin(), kRequests.end(), watch);
   std::for_each(kForRanks.begin(), kForRanks.end(), watch);
-  // Whoever started us may ignore SIGCHLD; then the kernel would throw the exit codes of children away.
+  // If the parent process ignores SIGCHLD, this one inherits that, and the kernel would discard the children's exit
+  // codes.
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &standard, &original_child_action_);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Signals as a queue to wait on, instead of handlers that interrupt.
+// Signals as a queue to wait on, instead of handlers. See sigtimedwait(2).
 
 #include <signal.h>
 
@@ -8,12 +8,12 @@
 
 namespace accelerate::launch {
 
-/// Whether the signal asks a job to stop. The other ones that are watched are for the ranks: SIGUSR1 and SIGUSR2, and
-/// SIGTSTP and SIGCONT, with which a shell halts a job and lets it go on.
+/// Whether the signal asks the job to stop. The other watched signals are for the ranks: SIGUSR1, SIGUSR2, and SIGTSTP
+/// and SIGCONT, by which a shell suspends and resumes a job.
 bool asks_to_stop(int number);
 
-/// While it lives, ends of children, requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) and signals for the ranks are
-/// held back for `wait`. Those that were ignored before, as under nohup, stay ignored.
+/// During its lifetime, SIGCHLD, requests to stop (SIGINT, SIGTERM, SIGHUP, SIGQUIT) and signals for the ranks are
+/// blocked and delivered by `wait`. Signals that were ignored before, as under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();
@@ -21,22 +21,22 @@ class SignalWatch {
   SignalWatch& operator=(const SignalWatch&) = delete;
   ~SignalWatch();
 
-  /// The next signal, or 0 when a child ended or the time is up.
+  /// The next signal, or 0 if a child ended or the time is up.
   int wait(std::chrono::milliseconds limit);
 
-  /// The next signal that asks to stop, or 0 when the time is up. Nothing else shortens the waiting.
+  /// The next signal that asks to stop, or 0 if the time is up. Other signals do not end the wait.
   int request_to_stop(std::chrono::milliseconds limit);
 
-  /// Whether a signal that asks to stop has arrived. It stays for `wait`.
+  /// Whether a signal that asks to stop is pending. It remains queued for `wait`.
   bool stop_is_pending() const;
 
-  /// Whether the last signal came from the terminal, which sends it to every process of the shell's job.
+  /// Whether the last signal came from the terminal, which signals every process of the shell's job.
   bool from_terminal() const { return from_terminal_; }
 
-  /// Sends the last signal to a process whose SignalWatch then knows as well where it came from.
+  /// Sends the last signal to `process`. The SignalWatch there sees the same from_terminal().
   void pass_on(int number, pid_t process) const;
 
-  /// The mask from before, for programs to start with.
+  /// The previous mask, which programs should start with.
   const sigset_t& original_mask() const { return original_mask_; }
 
  private:

@@ -15,7 +15,7 @@ SettingMap settings_of_slurm(const std::vector<SettingMap>& given) {
     auto num_machines = settings.find("num_machines");
     if (num_machines == settings.end()) continue;
     if (num_machines->second.value != std::to_string(nodes)) return {};
-    break;  // flags come before variables
+    break;  // flags take precedence over variables
   }
   auto tasks = environment_integer({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}).value_or(nodes);
   if (tasks != nodes) {

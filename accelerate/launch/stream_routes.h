@@ -1,18 +1,18 @@
 #pragma once
 
-// Which streams of which rank go to files, in the notation of torchrun: a number for all local ranks, or a list of
-// rank:number. 0 is neither stream, 1 standard output, 2 standard error, 3 both.
+// Selects which streams of which ranks go to files, in the notation of torchrun: a number for all local ranks, or a
+// list of rank:number. 0 is neither stream, 1 standard output, 2 standard error, 3 both.
 
 #include <map>
 #include <string>
 
 namespace accelerate::launch {
 
-/// A set of streams: bit 1 is standard output, bit 2 standard error.
+/// A set of streams for each local rank.
 class StreamChoice {
  public:
   StreamChoice() = default;
-  /// Throws Error naming `flag` when the text is not in the notation.
+  /// Throws Error naming `flag` if the text is not in the notation.
   StreamChoice(const std::string& flag, const std::string& text);
 
   bool output(int local_rank) const { return (bits(local_rank) & 1) != 0; }

@@ -14,10 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// A rank that crashes takes a while to die, and its peers may complain before; so long we wait for a crash to show.
+/// A crashing rank takes a while to die, and its peers may fail first. Wait this long for the crash to show.
 constexpr auto kSettling = milliseconds(100);
 
-constexpr auto kLooking = milliseconds(100);  // from one look at other machines to the next
+constexpr auto kLooking = milliseconds(100);  // interval between checks of other machines
 
 bool has_ended(const Rank& rank) { return rank.process->wait_status().has_value(); }
 bool has_failed(const Rank& rank) { return rank.process->wait_status().value_or(0) != 0; }
@@ -30,22 +30,22 @@ milliseconds time_until(Clock::time_point moment) {
   return std::clamp(left, milliseconds(0), milliseconds(1000));
 }
 
-/// To rank 0 last: it hosts the store, and the others would complain about losing it.
+/// Signals rank 0 last: it hosts the store, and the others would report its loss.
 void send_signal(std::vector<Rank>& ranks, int number) {
   std::for_each(ranks.rbegin(), ranks.rend(), [number](auto& rank) { rank.process->send_signal(number); });
 }
 
-/// Whether the terminal sends its signals to the rank as it does to the launcher.
+/// Whether the rank gets the terminal's signals directly, like the launcher.
 bool hears_terminal(const Rank& rank) { return rank.process->joined_group(); }
 
-/// The signal that the launcher has just got.
+/// Forwards the signal that the launcher has just received.
 void pass_on(std::vector<Rank>& ranks, int number, const SignalWatch& signals) {
   bool heard = signals.from_terminal() && std::all_of(ranks.begin(), ranks.end(), hears_terminal);
   if (!heard) send_signal(ranks, number);
 }
 
-/// Waits at most `patience` for ranks that have been told to stop, and kills what is left: also processes that ended
-/// ranks have left behind. Returns the signal with which the user cut that short, or 0.
+/// Waits at most `patience` for ranks that have been told to stop, then kills the rest, including processes that ended
+/// ranks have left behind. Returns the signal by which the user cut the wait short, or 0.
 int see_off(std::vector<Rank>& ranks, SignalWatch& signals, milliseconds patience) {
   int request = 0;
   auto until = Clock::now() + patience;
@@ -68,14 +68,14 @@ std::chrono::system_clock::time_point system_time(Failure::Time time) {
   return std::chrono::time_point_cast<std::chrono::system_clock::duration>(Failure::Time::clock::to_sys(time));
 }
 
-/// Whether waiting after a failure may reveal the root cause. A key of the terminal can end a rank before the launcher
-/// hears of it.
+/// Whether waiting after a failure may reveal the root cause. A key on the terminal can end a rank before the launcher
+/// gets the signal.
 bool may_tell_more(const std::vector<Rank>& ranks) {
   return !all_ended(ranks) || std::any_of(ranks.begin(), ranks.end(), hears_terminal);
 }
 
-/// Follows the failures of the ranks, after the first, until it is clear which one is to blame. Returns the signal with
-/// which the user cut that short, or 0.
+/// After the first failure, records further failures until the root cause is clear. Returns the signal by which the
+/// user cut the wait short, or 0.
 int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals, const Patience& patience,
            const LookElsewhere& look_elsewhere) {
   log.look();
@@ -98,7 +98,7 @@ int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience,
                   const LookElsewhere& look_elsewhere) {
   FailureLog log(ranks);
-  std::optional<Clock::time_point> until_cause;  // a rank of this machine may be what those of others have lost
+  std::optional<Clock::time_point> until_cause;  // the peer lost on another machine may be a rank of this one
   while (!all_ended(ranks) && !any_failed(ranks)) {
     int number = signals.wait(look_elsewhere ? kLooking : milliseconds(1000));
     if (number != 0) pass_on(ranks, number, signals);

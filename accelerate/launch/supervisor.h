@@ -1,6 +1,6 @@
 #pragma once
 
-// Watches the ranks of a job: all end well, or the first that fails ends all.
+// Supervises the ranks of a job: if one fails, all are stopped.
 
 #include <chrono>
 #include <filesystem>
@@ -21,34 +21,32 @@ struct Rank {
 };
 
 struct Verdict {
-  int exit_code = 0;                  // of the rank to blame, or 128 + the signal
-  std::optional<size_t> failed = {};  // the rank to blame
+  int exit_code = 0;                  // of the root cause, or 128 + the signal
+  std::optional<size_t> failed = {};  // the root cause
   bool others_stopped = false;        // because of it
-  int stopped_by = 0;                 // the signal with which the user ended the job, or one that was failing
-  bool failed_elsewhere = false;      // on another machine: the ranks here were stopped because of it
-  bool lost_peer = false;             // the rank to blame failed because of one that has not failed here
-  std::chrono::system_clock::time_point failed_at = {};  // when that rank's failure began
+  int stopped_by = 0;                 // the signal by which the user ended the job, even if it was failing already
+  bool failed_elsewhere = false;      // the ranks here were stopped because of another machine
+  bool lost_peer = false;             // the blamed rank is a victim of a rank that has not failed here
+  std::chrono::system_clock::time_point failed_at = {};  // when the failure of the blamed rank began
 };
 
 struct Patience {
-  std::chrono::milliseconds with_peers = std::chrono::seconds(5);  // of a failed rank, before they are killed
-  std::chrono::milliseconds on_request =
-      std::chrono::seconds(30);  // when the launcher was told to stop: ranks may be saving
-  std::chrono::milliseconds with_lost_peer = std::chrono::seconds(3);  // which may still be on its way to its end
+  std::chrono::milliseconds with_peers = std::chrono::seconds(5);      // until the peers of a failed rank are killed
+  std::chrono::milliseconds on_request = std::chrono::seconds(30);     // after a request to stop: ranks may be saving
+  std::chrono::milliseconds with_lost_peer = std::chrono::seconds(3);  // until a lost peer ends by itself
 };
 
-/// What is known of the other machines: a rank there has lost a peer, which may be one of this machine, or has failed.
+/// The state of the other machines. LostPeer: a rank there has lost a peer, which may be on this machine.
 enum class Elsewhere { Running, LostPeer, Failed };
 
-/// Called now and then.
+/// Called periodically.
 using LookElsewhere = std::function<Elsewhere()>;
 
-/// Waits until all ranks have ended. When one fails, the others get SIGTERM, and later SIGKILL. A signal to stop is
-/// passed on to every rank at once; a second one kills them. Other signals are passed on, and that is all. Ranks that
-/// are in the shell's job get from the terminal itself what that sends. When ranks have failed elsewhere, those here
-/// are stopped too. As long as only ranks that lost a peer have failed, here and elsewhere, the one to blame has
-/// `patience.with_lost_peer` to end by itself, so that its exit code is known. Afterwards no process of the ranks'
-/// groups runs any more, unless all succeeded.
+/// Waits until all ranks have ended. If one fails, the others get SIGTERM, then SIGKILL. A request to stop is forwarded
+/// to all ranks; a second one kills them. Other signals are only forwarded. Ranks in the shell's job get the terminal's
+/// signals directly. Failures on other machines stop the ranks here. While only victims have failed, here and
+/// elsewhere, the root cause has `patience.with_lost_peer` to end by itself, so that its exit code is known. On return
+/// no process of the ranks' groups is running, unless all ranks succeeded.
 Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {},
                   const LookElsewhere& look_elsewhere = {});
 

@@ -10,7 +10,7 @@ namespace accelerate::launch {
 /// Prints after 5 s, then every 30 s.
 class WaitNotice {
  public:
-  /// Call it in each turn of the waiting loop. Prints the sentence to standard error when it is due.
+  /// Call it in each iteration of the waiting loop. Prints the sentence to standard error when it is due.
   void show(const std::string& sentence);
 
  private:
