@@ -1,13 +1,13 @@
 #pragma once
 
-// Where the bytes of a file in the making go.
+// The sink for the bytes of a file that is being written.
 
 #include <functional>
 #include <string_view>
 
 namespace accelerate {
 
-/// Writes what follows to a file, or throws.
+/// Appends bytes to a file, or throws.
 using Append = std::function<void(std::string_view bytes)>;
 
 }  // namespace accelerate

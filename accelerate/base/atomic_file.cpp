@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The directory that a path is in, never empty.
+/// The parent directory of a path, never empty.
 fs::path parent_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// The file behind a link: renaming onto the link itself would leave the file as it was.
+/// Follows a symbolic link: renaming onto the link would replace the link and leave the file unchanged.
 fs::path target_of(const fs::path& path) {
   std::error_code error;
   auto target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
@@ -36,21 +36,21 @@ bool is_a_directory(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// Ends the names of files whose writers hold their lock.
+// The suffix of files that are locked by their writers.
 constexpr std::string_view kLocked = ".locked";
 
-/// A file for this process to write, which others can see that somebody writes.
+/// Creates a file and locks it, so that other processes see that it is in use.
 File create_locked(const fs::path& path) {
   for (;;) {
     auto file = File::create_new(path);
     while (flock(file.descriptor(), LOCK_EX) != 0 && errno == EINTR) {
     }
-    if (is_at(file.descriptor(), path)) return file;  // else it was taken for abandoned before it had its lock
+    if (is_at(file.descriptor(), path)) return file;  // else it was removed as abandoned before it was locked
   }
 }
 
-/// Removes what processes of this machine have left unfinished in a directory. Locks may not reach other machines, so
-/// that theirs stays.
+/// Removes unfinished files that dead processes of this machine have left in a directory. Keeps those of other
+/// machines, because locks may not work across machines.
 void remove_abandoned(const fs::path& directory) {
   const auto of_this_machine = "-" + host_name() + "-";
   std::error_code error;
@@ -65,7 +65,7 @@ void remove_abandoned(const fs::path& directory) {
 }  // namespace
 
 fs::path unfinished_path(const fs::path& path) {
-  // The number of a process is its own on its machine only, and in containers often the same on all of them.
+  // A process id is unique only on its machine, and often the same in different containers.
   auto owner = std::to_string(getpid()) + "-" + host_name() + "-" + std::to_string(std::random_device{}());
   return parent_of(path) / ("." + path.filename().string() + ".unfinished-" + owner);
 }
@@ -74,7 +74,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(target_of(path)), temporary
   remove_abandoned(parent_of(path_));
   file_ = create_locked(temporary_);
   struct stat before{};
-  if (stat(path_.c_str(), &before) == 0) fchmod(file_->descriptor(), before.st_mode & 07777);  // as far as modes exist
+  if (stat(path_.c_str(), &before) == 0) fchmod(file_->descriptor(), before.st_mode & 07777);  // if modes are supported
 }
 
 AtomicFile::~AtomicFile() {
@@ -98,7 +98,7 @@ void make_directories(const fs::path& path) {
   if (path.empty() || is_a_directory(path)) return;
   make_directories(path.parent_path());
   if (mkdir(path.c_str(), 0777) != 0) {
-    if (errno == EEXIST && is_a_directory(path)) return;  // another process was faster
+    if (errno == EEXIST && is_a_directory(path)) return;  // another process created it first
     fail_for_file(path, "created");
   }
   sync_directory(parent_of(path));

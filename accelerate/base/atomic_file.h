@@ -1,6 +1,6 @@
 #pragma once
 
-// Files and directories whose names survive a crash.
+// Files and directories that are created atomically and survive a crash.
 
 #include <filesystem>
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace accelerate {
 
-/// A name beside `path`, for a file that is renamed to it when it is complete. No other process gets the same, nor one
-/// of another machine that shares the directory.
+/// A temporary name next to `path`, for a file that is renamed to `path` when it is complete. Unique among all
+/// processes, including those of other machines that share the directory.
 std::filesystem::path unfinished_path(const std::filesystem::path& path);
 
-/// A file that is on the disk under its name as a whole, or not at all: it is written beside the name and renamed. One
-/// that was there before stays until then, and hands on its mode. Without commit() nothing remains; what a process that
-/// was killed has left in the directory goes when the next file is written there.
+/// A file that appears under its name completely or not at all: it is written under a temporary name and renamed. An
+/// existing file stays until then and passes on its mode. Without commit() nothing remains. Files that a killed process
+/// has left in the directory are removed when the next file is written there.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -26,7 +26,8 @@ class AtomicFile {
 
   void append(std::string_view bytes) { file_->append(bytes); }
 
-  /// Throws Error naming the path; under the name is then the file from before, or the new one, but never a part.
+  /// Makes the file durable under its name. Throws Error naming the path; the name then refers to the old or the new
+  /// file, never to a part.
   void commit();
 
  private:
@@ -35,14 +36,13 @@ class AtomicFile {
   std::optional<File> file_;
 };
 
-/// An AtomicFile of this content.
+/// Writes `content` through an AtomicFile.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Makes the directory and those on the way to it, so that they are still there after a crash. One that is there
-/// already is fine.
+/// Creates the directory and its parents durably. Existing ones are fine.
 void make_directories(const std::filesystem::path& path);
 
-/// Puts the names in a directory on the disk: a file made or renamed in it is found there after a crash.
+/// Flushes the entries of a directory to disk (fsync), so that a file created or renamed in it survives a crash.
 void sync_directory(const std::filesystem::path& path);
 
 }  // namespace accelerate

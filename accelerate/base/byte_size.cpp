@@ -34,7 +34,7 @@ uint64_t parse_bytes(const std::string& text) {
   std::smatch match;
   if (std::regex_match(text, match, kPattern)) {
     auto found = kUnits.find(upper_case(match[2].str()));
-    double number = 0;  // stays so when there are more digits than a number can hold
+    double number = 0;  // stays 0 if the number is out of range
     std::from_chars(text.data(), text.data() + match.length(1), number);
     double bytes = found == kUnits.end() ? 0 : number * found->second;
     if (bytes >= 1 && bytes < 1e18) return static_cast<uint64_t>(bytes);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers of bytes, as people write and read them.
+// Formats and parses numbers of bytes.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A name for content: the same bytes have the same name, other bytes another one.
+// A hash of content, used as its name.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace accelerate {
 
-/// The 128-bit FNV-1a hash of everything added. The parts are kept apart: "ab", "c" and "a", "bc" have different names.
-/// Keeps accidents apart, not attackers.
+/// The 128-bit FNV-1a hash of everything added. Boundaries count: "ab", "c" and "a", "bc" have different keys. Not
+/// cryptographic.
 class ContentKey {
  public:
   ContentKey& add(std::string_view text);
   ContentKey& add(int64_t number);
-  /// The content of a file; a file that cannot be read counts as one that is missing.
+  /// Adds the content of a file. An unreadable file counts as missing.
   ContentKey& add_file(const std::filesystem::path& path);
 
   /// 32 hexadecimal digits.

@@ -20,7 +20,7 @@ std::string read_text(const std::filesystem::path& path) { return read_file_if_t
 
 int logical_cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-/// The group of this process: the line "0::/path" of version 2, or the one of the cpu controller of version 1.
+/// The control group of this process: the line "0::/path" in cgroup v2, the line of the cpu controller in v1.
 std::string own_control_group() {
   std::istringstream lines(read_text("/proc/self/cgroup"));
   std::string group = "/";
@@ -38,7 +38,7 @@ std::string own_control_group() {
   return group;
 }
 
-/// The quota of one group's directory: "cpu.max" holds "<quota or max> <period>", version 1 has a file for each.
+/// The quota of one control group. v2: cpu.max holds "<quota or max> <period>"; v1 has a file for each.
 std::optional<int> quota_of(const std::filesystem::path& directory) {
   double quota = 0;
   double period = 0;
@@ -72,7 +72,7 @@ std::optional<int> control_group_cores(const std::filesystem::path& root, const 
   for (const char* controller : {"", "cpu"}) {
     auto directory = (root / controller / std::filesystem::path(group).relative_path()).lexically_normal();
     auto top = (root / controller).lexically_normal();
-    // A container often sees only its own group, mounted at the root; then the path below it does not exist.
+    // A container often sees only its own group, mounted at the root. The path below it then does not exist.
     for (;; directory = directory.parent_path()) {
       if (auto cores = quota_of(directory)) smallest = std::min(smallest.value_or(*cores), *cores);
       if (directory == top || directory / "" == top || directory == directory.parent_path()) break;

@@ -25,28 +25,28 @@ namespace {
 constexpr int kMostFrames = 64;
 constexpr std::array kCrashes = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-// All that the handlers use is made before: after a crash the heap may be broken.
+// Everything that the handlers use is allocated in advance: after a crash the heap may be corrupt.
 std::array<char, 4096> error_file;
 std::array<char, 1 << 16> report;
 std::array<char, 1 << 16> handler_stack;
-std::array<char, 1 << 13> mappings;  // a part of /proc/self/maps
+std::array<char, 1 << 13> mappings;  // a buffer for /proc/self/maps
 std::atomic_flag written = ATOMIC_FLAG_INIT;
-uintptr_t interrupted = 0;  // the instruction that a signal came in; 0 when there was none
+uintptr_t interrupted = 0;  // the instruction interrupted by a signal; 0 if there is no signal
 
-// How far texts may fill the report: a long message leaves room for frames, and these for what closes the report.
+// Limits within the report: a long message leaves room for frames, and frames leave room for the closing text.
 constexpr size_t kMessageEnd = report.size() / 2;
 constexpr size_t kFramesEnd = report.size() - 256;
 
 /// Appends text to `report` without allocating.
 class Writer {
  public:
-  /// From now on the report grows no further than that; what does not fit, and all that follows it, is left out.
+  /// Sets the limit of the report's size. Text that does not fit is dropped, with everything after it.
   void fill_until(size_t end) {
     end_ = end;
     full_ = false;
   }
 
-  /// All of it or nothing: half a character would break the rest.
+  /// Appends all or nothing: half a character would corrupt the rest.
   void raw(std::string_view text) {
     full_ = full_ || size_ + text.size() > end_;
     if (full_) return;
@@ -54,7 +54,7 @@ class Writer {
     size_ += text.size();
   }
 
-  /// As the inside of a JSON string.
+  /// Appends text escaped for a JSON string.
   void text(std::string_view text) {
     while (!text.empty()) {
       auto bytes = utf8_character_bytes(text);
@@ -90,7 +90,8 @@ class Writer {
   bool full_ = false;
 };
 
-/// The file of a line of /proc/self/maps, "begin-end permissions offset device inode /path", if the address is in it.
+/// The file in a line of /proc/self/maps, "begin-end permissions offset device inode /path", if it contains the
+/// address.
 std::string_view file_of_mapping(std::string_view line, uintptr_t address) {
   uintptr_t begin = 0, end = 0;
   const char* last = line.data() + line.size();
@@ -100,7 +101,7 @@ std::string_view file_of_mapping(std::string_view line, uintptr_t address) {
   return address < begin || address >= end || path == std::string_view::npos ? std::string_view() : line.substr(path);
 }
 
-/// The absolute path of the file that is mapped at the address, as a view into `mappings`; empty when there is none.
+/// The absolute path of the file mapped at the address, as a view into `mappings`. Empty if there is no such file.
 std::string_view mapped_file(uintptr_t address) {
   int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   std::string_view found;
@@ -117,8 +118,8 @@ std::string_view mapped_file(uintptr_t address) {
   return found;
 }
 
-/// The path of the module. The linker knows the program as argv[0], which may be any text, and other modules by the
-/// paths with which they were loaded, which a change of directory makes void; so only absolute ones are believed.
+/// The path of the module. The linker knows the program by argv[0], which may be any text. It knows other modules by
+/// the paths they were loaded with, which are wrong after a chdir. So only absolute paths are trusted.
 std::string_view path_of(const link_map* module, const char* name, void* address) {
   if (module != nullptr && module->l_name[0] == '/') return module->l_name;
   auto path = mapped_file(reinterpret_cast<uintptr_t>(address));
@@ -126,13 +127,13 @@ std::string_view path_of(const link_map* module, const char* name, void* address
   return name != nullptr ? name : "?";
 }
 
-/// One line "/path/of/module(+0x1234) symbol", from which addr2line finds file and line.
+/// Writes one line "/path/of/module(+0x1234) symbol", which addr2line can resolve to file and line.
 void write_frame(Writer& writer, void* address) {
   Dl_info info{};
   link_map* module = nullptr;
   bool known = dladdr1(address, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0 && module != nullptr;
-  // A return address is that of the next instruction; the call stands before it. The instruction that a signal came in
-  // may be the first of its function, so nothing stands before it.
+  // A return address points behind the call, so subtract one. Not for the instruction interrupted by a signal: it may
+  // be the first of its function.
   auto place = reinterpret_cast<uintptr_t>(address);
   place -= (place == interrupted ? 0 : 1) + (known ? module->l_addr : 0);
   writer.text(path_of(known ? module : nullptr, info.dli_fname, address));
@@ -172,7 +173,7 @@ uintptr_t instruction_of([[maybe_unused]] const ucontext_t& context) {
 void handle_crash(int number, siginfo_t* /*info*/, void* context) {
   interrupted = instruction_of(*static_cast<const ucontext_t*>(context));
   write_crash_file(name_of(number));
-  raise(number);  // the action is the standard one again, so that the exit status tells the truth
+  raise(number);  // the default action is restored, so the exit status is correct
 }
 
 }  // namespace
@@ -187,7 +188,7 @@ void write_crash_file(std::string_view message) {
   writer.raw(R"(", "extraInfo": {"py_callstack": ")");
   std::array<void*, kMostFrames> frames;
   int count = backtrace(frames.data(), kMostFrames);
-  for (int i = 1; i < count; ++i) write_frame(writer, frames[i]);  // the first is this function
+  for (int i = 1; i < count; ++i) write_frame(writer, frames[i]);  // skips this function
   writer.fill_until(report.size());
   writer.raw(R"(", "timestamp": ")");
   writer.number(static_cast<uint64_t>(time(nullptr)), 10);
@@ -200,12 +201,12 @@ void report_crashes() {
   if (path == nullptr || strlen(path) >= error_file.size()) return;
   strcpy(error_file.data(), path);
   void* first;
-  backtrace(&first, 1);  // loads what it needs now, while memory is sound
+  backtrace(&first, 1);  // loads libgcc now, before memory may be corrupt
 
   stack_t stack{};
   stack.ss_sp = handler_stack.data();
   stack.ss_size = handler_stack.size();
-  sigaltstack(&stack, nullptr);  // a stack that overflowed is no place for a handler
+  sigaltstack(&stack, nullptr);  // the handler needs its own stack after a stack overflow
   for (int number : kCrashes) {
     struct sigaction action{};
     sigaction(number, nullptr, &action);

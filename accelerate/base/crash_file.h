@@ -1,18 +1,19 @@
 #pragma once
 
-// What a process writes down about its own crash: the file that torch's launcher names in TORCHELASTIC_ERROR_FILE, in
-// torch's form, with the place in the program where it happened.
+// Reports a crash of this process with a stack trace, in the file that torchrun names in TORCHELASTIC_ERROR_FILE, in
+// torch's format.
 
 #include <string_view>
 
 namespace accelerate {
 
-/// From now on SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT leave a report before they end the process as ever. A signal
-/// that the program handles itself is left to it.
+/// Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT that write a report; the signal then ends the
+/// process as usual. Signals that the program handles itself are left alone. Does nothing if no launcher has named a
+/// file.
 void report_crashes();
 
-/// Writes the report, with the frames of the caller; the first report of a process stays. Does nothing when no launcher
-/// has named a file.
+/// Writes the report with the stack of the caller. The first report of a process is kept. Does nothing without
+/// report_crashes().
 void write_crash_file(std::string_view message);
 
 }  // namespace accelerate

@@ -1,6 +1,6 @@
 #pragma once
 
-// A file descriptor with an owner.
+// An owned file descriptor.
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 namespace accelerate {
 
-/// Closes the descriptor when it goes out of scope, unless it was released. A negative number is no descriptor.
+/// Closes the descriptor on destruction, unless it was released. Negative means none.
 class Descriptor {
  public:
   explicit Descriptor(int fd = -1) : fd_(fd) {}
@@ -24,7 +24,7 @@ class Descriptor {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-  /// Leaves the descriptor open and to the caller.
+  /// Gives the open descriptor to the caller.
   int release() { return std::exchange(fd_, -1); }
 
  private:

@@ -78,7 +78,7 @@ PatchEnvironment::PatchEnvironment(std::initializer_list<EnvironmentVariable> va
 }
 
 PatchEnvironment::~PatchEnvironment() {
-  // Last change first, so that a variable named twice gets its first value back.
+  // In reverse order, so that a variable named twice gets its first value back.
   std::for_each(previous_.rbegin(), previous_.rend(), set_environment_variable);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Reading the environment variables that users and launchers set, and changing them for the length of a scope.
+// Reads environment variables that users and launchers set, and changes them for the duration of a scope.
 
 #include <cstdint>
 #include <initializer_list>
@@ -11,33 +11,34 @@
 
 namespace accelerate {
 
-/// The variable's value, or nothing when it is not set.
+/// The value of the variable, or nothing if it is not set.
 std::optional<std::string> environment_variable(const std::string& name);
 
-/// True for y, yes, t, true, on, 1; false for n, no, f, false, off, 0; in any case. Throws Error for another word.
+/// True for y, yes, t, true, on, 1; false for n, no, f, false, off, 0; case-insensitive. Throws Error for other words.
 bool parse_flag(std::string_view text);
 
-/// The variable as a flag. Returns `fallback` when it is not set or empty; throws Error naming the variable when it is
+/// The variable as a flag. Returns `fallback` if it is unset or empty. Throws Error naming the variable if it is
 /// neither true nor false.
 bool environment_flag(const std::string& name, bool fallback = false);
 
-/// `text`, the value of the variable `name`, as an integer. Throws Error naming both when it is not one.
+/// Parses `text`, the value of the variable `name`, as an integer. Throws Error naming both if it is not one.
 int64_t parse_integer(const std::string& name, std::string_view text);
 
-/// The first of the variables that is set and not empty, as an integer; nothing when none is. Throws Error naming the
-/// variable and its value when that is not an integer.
+/// The first of the variables that is set and not empty, as an integer; nothing if there is no such variable. Throws
+/// Error naming the variable and its value if it is not an integer.
 std::optional<int64_t> environment_integer(std::initializer_list<const char*> names);
 
-/// A variable and the value it is to have; without one it is to be unset.
+/// A variable and its new value. Without a value it is unset.
 struct EnvironmentVariable {
   std::string name;
   std::optional<std::string> value = std::nullopt;
 };
 
-/// Sets or unsets the variable for this process and those it starts. Not while other threads read the environment.
+/// Sets or unsets the variable for this process and its children. Not thread-safe: no other thread may read the
+/// environment.
 void set_environment_variable(const EnvironmentVariable& variable);
 
-/// Sets variables (or unsets those without a value), and restores all of them when the scope ends, also by an
+/// Sets variables (or unsets those without a value), and restores all of them at the end of the scope, also after an
 /// exception.
 ///
 ///   PatchEnvironment patch{{"ACCELERATE_DEBUG_MODE", "1"}, {"RANK", std::nullopt}};

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// " (1.5 MB are free there)", or nothing when the system does not say. The path itself need not be there.
+/// " (1.5 MB are free there)", or nothing if unknown. The path itself need not exist.
 std::string free_space_at(fs::path path) {
   struct statvfs status{};
   while (statvfs(path.empty() ? "." : path.c_str(), &status) != 0) {
@@ -92,8 +92,8 @@ void File::read_at(uint64_t position, char* bytes, size_t size) const {
 }
 
 void File::read_pieces(uint64_t position, uint64_t size, const std::function<void(std::string_view)>& use) const {
-  // On a page: the processor copies at a third of its speed to a place in a page that is a few bytes further than that
-  // of the source in its own, and malloc's blocks are 16 bytes further.
+  // Page-aligned. A copy runs at a third of the speed if the destination's offset in its page is a few bytes beyond the
+  // source's, and malloc's blocks are offset by 16 bytes.
   struct alignas(4096) Piece {
     std::array<char, 128 << 10> bytes;
   };

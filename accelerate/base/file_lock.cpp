@@ -21,7 +21,7 @@ FileLock::FileLock(std::filesystem::path path) : path_(std::move(path)) {
   }
 }
 
-/// False when the file went away meanwhile, because whoever held it has let go: another one may be at its path by now.
+/// Returns false if the previous holder has removed the file meanwhile: another file may be at the path by now.
 bool FileLock::try_once() {
   std::error_code not_made;
   std::filesystem::create_directories(path_.parent_path(), not_made);
@@ -34,7 +34,7 @@ bool FileLock::try_once() {
 }
 
 FileLock::~FileLock() {
-  // Still under the lock: whoever waits for this file sees afterwards that it is no longer at its path.
+  // Removed under the lock: a waiter then sees that its file is no longer at the path.
   std::error_code gone;
   if (file_) std::filesystem::remove(path_, gone);
 }

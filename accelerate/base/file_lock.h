@@ -1,6 +1,6 @@
 #pragma once
 
-// Processes, or threads, that take turns.
+// Mutual exclusion between processes or threads by a lock file.
 
 #include <filesystem>
 
@@ -8,12 +8,12 @@
 
 namespace accelerate {
 
-/// Whether the open file is the one at that path, and neither removed nor replaced meanwhile.
+/// Whether the open file is still the one at that path, neither removed nor replaced.
 bool is_at(int descriptor, const std::filesystem::path& path);
 
-/// Waits until nobody else holds the file `path`, which it makes together with its directory, and holds it until the
-/// scope ends; the file is removed then. The system lets go of it when the process ends, in whatever way. Where files
-/// cannot be made or locked, nobody waits.
+/// Creates the file `path` and its directory, and holds flock(2) on it until the end of the scope, when the file is
+/// removed. Blocks while another holder exists. The kernel releases the lock if the process dies. If files cannot be
+/// created or locked, there is no exclusion.
 class FileLock {
  public:
   explicit FileLock(std::filesystem::path path);

@@ -1,13 +1,12 @@
 #pragma once
 
-// How many GPUs there are, found out without touching them: a process that has asked the driver cannot fork ranks that
-// use one.
+// Counts GPUs without initializing the driver: a process that has initialized it cannot fork ranks that use a GPU.
 
 #include <string>
 
 namespace accelerate {
 
-/// Number of NVIDIA GPUs whose device files are in `directory`.
+/// The number of NVIDIA GPUs with device files in `directory`.
 int count_gpus(const std::string& directory = "/dev");
 
 }  // namespace accelerate

@@ -1,17 +1,17 @@
 #pragma once
 
-// What this machine calls itself, and what tells it apart.
+// Identifies this machine.
 
 #include <optional>
 #include <string>
 
 namespace accelerate {
 
-/// The name that the system knows this machine by, "localhost" when it has none to tell.
+/// The host name of this machine, "localhost" if unknown.
 std::string host_name();
 
-/// Changes with every machine, and with every start of its kernel; the same in all of its containers. Nothing where the
-/// kernel does not tell.
+/// Unique for each machine and each boot of its kernel; the same in all containers. Nothing if the kernel does not
+/// provide it.
 std::optional<std::string> boot_id();
 
 }  // namespace accelerate

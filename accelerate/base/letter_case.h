@@ -1,6 +1,6 @@
 #pragma once
 
-// Text in capitals, and without.
+// Converts text to lowercase and uppercase.
 
 #include <algorithm>
 #include <cctype>
@@ -8,13 +8,13 @@
 
 namespace accelerate {
 
-/// The text with small letters. Those beyond ASCII stay.
+/// The text in lowercase. Only ASCII letters change.
 inline std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
-/// The text with capitals. Letters beyond ASCII stay.
+/// The text in uppercase. Only ASCII letters change.
 inline std::string upper_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;

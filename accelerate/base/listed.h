@@ -1,6 +1,6 @@
 #pragma once
 
-// Names and numbers in a sentence.
+// Formats a list for a sentence.
 
 #include <iterator>
 #include <sstream>
@@ -9,8 +9,7 @@
 
 namespace accelerate {
 
-/// The elements of a range, as they are printed, with commas between them: "a, b, c". `before_last` is for a choice:
-/// "a, b or c".
+/// Joins the elements of a range with commas: "a, b, c". `before_last` is for a choice: "a, b or c".
 template <class Range>
 std::string listed(Range&& range, std::string_view before_last = ", ") {
   std::ostringstream text;

@@ -27,7 +27,7 @@ std::optional<LogLevel> find_level(std::string_view name) {
   return static_cast<LogLevel>(found - kLevelNames.begin());
 }
 
-/// What all loggers of the process share. Never destroyed, so that static objects may log on their way out.
+/// State shared by all loggers. Never destroyed, so that static objects can log in their destructors.
 struct Shared {
   std::mutex mutex;
   LogContext context;

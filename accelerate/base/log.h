@@ -1,6 +1,6 @@
 #pragma once
 
-// Messages that know which rank speaks. One line of standard error is one write, so that lines of ranks never mix.
+// Logging with ranks. Each line is one write to standard error, so lines of different ranks never mix.
 
 #include <functional>
 #include <optional>
@@ -11,28 +11,28 @@ namespace accelerate {
 
 enum class LogLevel { Debug, Info, Warning, Error, Critical };
 
-/// "debug", "INFO", "warning", "error" or "critical", in any case; throws Error for another word.
+/// Parses "debug", "INFO", "warning", "error" or "critical", case-insensitive. Throws Error for other words.
 LogLevel parse_log_level(std::string_view name);
 
-/// Throws Error when ACCELERATE_LOG_LEVEL is set to something that is no level; called where a program joins its job.
+/// Throws Error if ACCELERATE_LOG_LEVEL is not a level. Called when a program joins its job.
 void check_log_level_variable();
 
-/// Who speaks. Until a program joins a job it is rank 0 of 1, so logging works from the first line on; after it has
-/// left one, the rank that it was there.
+/// The rank that logs. Before a program joins a job it is rank 0 of 1, so logging always works. After leaving a job it
+/// keeps its rank.
 struct LogContext {
   int rank = 0;
   int local_rank = 0;
   int world_size = 1;
-  std::function<void()> barrier = {};  // waits for all ranks; needed for messages in order
+  std::function<void()> barrier = {};  // over all ranks; needed for in_order
 };
 
-/// Sets the speaker for all loggers of this process; whoever learns the rank calls it.
+/// Sets the context of all loggers of this process. Called by the code that learns the rank.
 void set_log_context(LogContext context);
 LogContext log_context();
 
 struct LogOptions {
   bool main_process_only = true;
-  bool in_order = false;  // rank by rank; every rank must make the call, and main_process_only must be false
+  bool in_order = false;  // rank by rank; all ranks must make the call, and main_process_only must be false
 };
 
 /// A named source of messages. A message below the logger's level costs a comparison.
@@ -46,7 +46,7 @@ class Logger {
   void error(std::string_view message, LogOptions options = {}) const { log(LogLevel::Error, message, options); }
   void critical(std::string_view message, LogOptions options = {}) const { log(LogLevel::Critical, message, options); }
 
-  /// A warning that this process gives only the first time.
+  /// A warning that is logged once per process.
   void warning_once(std::string_view message, LogOptions options = {}) const;
 
   void log(LogLevel level, std::string_view message, LogOptions options = {}) const;
@@ -61,11 +61,12 @@ class Logger {
   LogLevel level_;
 };
 
-/// A logger with the given level, or that of ACCELERATE_LOG_LEVEL, or Warning, also where the variable names no level:
-/// loggers are made on the way out of a failure too, where nothing may be thrown.
+/// A logger with the given level. The default is ACCELERATE_LOG_LEVEL, or Warning if that is unset or invalid: loggers
+/// are also created during error handling, where nothing may throw.
 Logger get_logger(std::string name, std::optional<LogLevel> level = std::nullopt);
 
-/// The line a logger writes: "WARNING:name:message", with "[RANK 2] " before the message where there are several ranks.
+/// The line that a logger writes: "WARNING:name:message", with "[RANK 2] " before the message if there are several
+/// ranks.
 std::string format_log_line(LogLevel level, std::string_view name, std::string_view message, const LogContext& context);
 
 }  // namespace accelerate

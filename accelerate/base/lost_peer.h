@@ -1,24 +1,24 @@
 #pragma once
 
-// The note by which a rank tells its launcher that it fails because of another one. It is written when the loss is
-// noticed: what the program does then, and with which exit code it ends, is its own affair.
+// The record by which a rank tells its launcher that it is a victim. It is written when the loss is noticed, because
+// the program decides how it continues and with which exit code it ends.
 
 #include <filesystem>
 #include <string_view>
 
 namespace accelerate {
 
-/// Notes that a peer is gone, or did not take part. The first note of a process stays. It goes to the file beside the
-/// one that the launcher names in TORCHELASTIC_ERROR_FILE, if it names one.
+/// Records that a peer is gone or did not take part. The first record of a process is kept. Writes it next to the file
+/// that the launcher names in TORCHELASTIC_ERROR_FILE, if set.
 void note_lost_peer(std::string_view message);
 
-/// Whether this process has noted such a loss.
+/// Whether this process has recorded a lost peer.
 bool has_lost_peer();
 
-/// A forked copy of this process begins without the note.
+/// Clears the record, for a forked child.
 void forget_lost_peer();
 
-/// Where the rank with that error file writes its note.
+/// The path of the record of the rank with that error file.
 std::filesystem::path lost_peer_file(const std::filesystem::path& error_file);
 
 }  // namespace accelerate

@@ -13,7 +13,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-/// Memory that begins at a huge page, or null.
+/// Maps memory that is aligned to a huge page. Null on failure.
 char* map_segment(size_t bytes) {
   void* mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
@@ -21,7 +21,7 @@ char* map_segment(size_t bytes) {
   char* start = reinterpret_cast<char*>(round_up(reinterpret_cast<uintptr_t>(begin), kHugePage));
   if (start > begin) munmap(begin, start - begin);
   if (size_t rest = begin + kHugePage - start; rest > 0) munmap(start + bytes, rest);
-  madvise(start, bytes, MADV_HUGEPAGE);  // a wish: a kernel without huge pages does it with small ones
+  madvise(start, bytes, MADV_HUGEPAGE);  // a hint: without huge pages the kernel uses small ones
   return start;
 }
 
@@ -87,7 +87,7 @@ bool MemoryPool::free(void* pointer) {
   return true;
 }
 
-/// Joins a block that is not listed as idle with those around it that are; they leave the list.
+/// Coalesces a block that is not in the idle list with its idle neighbours, which leave the list.
 MemoryPool::Blocks::iterator MemoryPool::join_neighbours(Blocks::iterator block) {
   auto unlist = [&](Blocks::iterator other) {
     idle_.erase({other->second.bytes, other->first});

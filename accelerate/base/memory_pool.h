@@ -1,11 +1,11 @@
 #pragma once
 
-// Large blocks of memory that are kept when they are freed and given out again.
+// A caching allocator for large blocks of memory.
 //
-// The system's malloc hands large blocks back at once, so a training step pays for the same pages each time it runs: a
-// fault, a page of zeros, and the way back. The pool cuts blocks from segments that lie on huge pages, joins free
-// neighbours, and gives a segment back to the system when it was idle for a while: a loop keeps what it uses again and
-// again, and what was needed once goes.
+// The system's malloc returns large blocks at once, so each training step pays again for the same pages: page faults,
+// zeroing, unmapping. The pool splits segments on huge pages into blocks, coalesces free neighbours, and returns a
+// segment to the system after it was idle for a while. So memory that a loop reuses stays, and memory that was needed
+// once is released.
 
 #include <chrono>
 #include <cstddef>
@@ -18,11 +18,11 @@
 namespace accelerate {
 
 struct MemoryPoolOptions {
-  size_t segment = size_t{32} << 20;                          // what is asked from the system at least
-  std::chrono::milliseconds keep = std::chrono::seconds(10);  // how long a segment may be idle
+  size_t segment = size_t{32} << 20;                          // minimum size of a request to the system
+  std::chrono::milliseconds keep = std::chrono::seconds(10);  // how long a segment may stay idle
 };
 
-/// Safe to use from several threads, and in a child after fork().
+/// Thread-safe. Also usable in a child after fork().
 class MemoryPool {
  public:
   static constexpr size_t kGranule = size_t{16} << 10;  // blocks begin and end at multiples of this
@@ -32,20 +32,20 @@ class MemoryPool {
   MemoryPool& operator=(const MemoryPool&) = delete;
   ~MemoryPool();
 
-  /// At least `bytes` of memory with any content, or null when the system has no more.
+  /// At least `bytes` of uninitialized memory, or null if the system is out of memory.
   void* allocate(size_t bytes);
 
-  /// Takes a block back, and sees to segments that were idle for long. False, and nothing done, when the block is not
-  /// one of the pool's.
+  /// Frees a block, and releases segments that were idle for too long. Returns false, without effect, if the block is
+  /// not from this pool.
   bool free(void* block);
 
-  /// Gives segments that hold no block back to the system.
+  /// Returns unused segments to the system.
   void release_idle();
 
   size_t in_use() const;
-  size_t idle() const;  // asked from the system and not in use
+  size_t idle() const;  // obtained from the system, but not in use
 
-  /// Around fork(): a child must not find the pool in the hands of a thread that it does not have.
+  /// For pthread_atfork: a child must not inherit a mutex that is locked by a thread it does not have.
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
@@ -55,7 +55,7 @@ class MemoryPool {
   struct Block {
     size_t bytes = 0;
     bool used = false;
-    bool first = false;  // of its segment: not joined to what lies before
+    bool first = false;  // of its segment: never merged with the block before it
     Clock::time_point idle_since = {};
   };
   using Blocks = std::map<char*, Block>;
@@ -71,7 +71,7 @@ class MemoryPool {
   MemoryPoolOptions options_;
   mutable std::mutex mutex_;
   Blocks blocks_;                            // all, by address
-  std::set<std::pair<size_t, char*>> idle_;  // those not used, smallest first
+  std::set<std::pair<size_t, char*>> idle_;  // free blocks, smallest first
   size_t in_use_ = 0;
   size_t idle_bytes_ = 0;
   Clock::time_point next_release_ = {};

@@ -16,7 +16,8 @@ inline uint32_t twisted(uint32_t word, uint32_t next) {
   return (((word & kUpperBit) | (next & kLowerBits)) >> 1) ^ (-(next & 1) & 0x9908b0df);
 }
 
-/// Each word becomes a mixture of itself, its neighbour and the one `kDistance` further, all around the circle.
+/// The recurrence of MT19937: each word is combined with its neighbour and the word `kDistance` further, modulo the
+/// state's length.
 ACCELERATE_VECTORIZED void renew(uint32_t* words) {
   for (size_t i = 0; i < kWords - kDistance; ++i) words[i] = words[i + kDistance] ^ twisted(words[i], words[i + 1]);
   for (size_t i = kWords - kDistance; i < kWords - 1; ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Random numbers of the Mersenne Twister (MT19937), many at a time: torch's CPU generator draws the same ones, singly.
+// The Mersenne Twister (MT19937) in bulk: the same numbers as torch's CPU generator, which draws them one at a time.
 
 #include <array>
 #include <cstddef>
@@ -14,7 +14,7 @@ class MersenneTwister {
 
   struct State {
     std::array<uint32_t, kStateWords> words;
-    size_t used = kStateWords;  // of the words; when all are, there are new ones
+    size_t used = kStateWords;  // words consumed; once all are, the state is advanced
   };
 
   explicit MersenneTwister(const State& state) : state_(state) {}

@@ -7,7 +7,7 @@ namespace accelerate {
 
 namespace {
 
-/// Number of letters to insert, remove or replace to make one word of the other.
+/// The Levenshtein distance.
 size_t edit_distance(std::string_view left, std::string_view right) {
   std::vector<size_t> row(right.size() + 1);
   std::iota(row.begin(), row.end(), 0);

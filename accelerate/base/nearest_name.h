@@ -1,6 +1,6 @@
 #pragma once
 
-// Which of the known names a user meant by one that is unknown.
+// Suggests the known name that a user meant by an unknown one.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace accelerate {
 
-/// The name nearest to `word` if it looks like a slip of the finger (at most two letters off), or nothing.
+/// The name nearest to `word` if it looks like a typo (edit distance at most two), or an empty string.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace accelerate

@@ -14,7 +14,7 @@ struct OpenBars {
 };
 
 OpenBars& open_bars() {
-  static auto* bars = new OpenBars;  // never destroyed: static bars close at the end of the process
+  static auto* bars = new OpenBars;  // never destroyed: static bars close at exit
   return *bars;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The progress bars of this process that are drawn on a terminal and not closed yet.
+// The progress bars of this process that are open on a terminal.
 
 #include <functional>
 
@@ -8,14 +8,14 @@ namespace accelerate {
 
 class ProgressBar;
 
-/// Draws a bar as it is now, unless the terminal shows that already.
+/// Draws the current state of a bar, unless the terminal shows it already.
 using DrawBar = std::function<void()>;
 
 /// Registers a bar under its address, until remove_open_bar.
 void add_open_bar(const ProgressBar* bar, DrawBar draw);
 void remove_open_bar(const ProgressBar* bar);
 
-/// Draws all open bars, as a notebook does at the end of a cell. Not while other threads use them.
+/// Draws all open bars, as a notebook does at the end of a cell. Not thread-safe: no other thread may use a bar.
 void draw_open_bars();
 
 }  // namespace accelerate

@@ -15,9 +15,9 @@ namespace accelerate {
 
 namespace {
 
-constexpr uint64_t kBytesPerThread = uint64_t{16} << 20;  // to move them takes a hundred times what a thread costs
-constexpr int kMostThreads = 8;                           // so many use all that memory can give
-constexpr uint64_t kPartBytes = uint64_t{4} << 20;        // two huge pages, so that threads seldom meet on one
+constexpr uint64_t kBytesPerThread = uint64_t{16} << 20;  // moving them takes a hundred times a thread start
+constexpr int kMostThreads = 8;                           // these saturate the memory bandwidth
+constexpr uint64_t kPartBytes = uint64_t{4} << 20;        // two huge pages, so that threads rarely share one
 
 struct Part {
   size_t item;
@@ -34,7 +34,7 @@ std::vector<Part> parts_of(const std::vector<uint64_t>& item_bytes) {
   return parts;
 }
 
-/// Starts up to `count` threads, fewer where the system does not give more.
+/// Starts up to `count` threads, fewer if the system refuses more.
 std::vector<std::thread> start_threads(int count, const std::function<void()>& body) {
   std::vector<std::thread> threads;
   try {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pipe, both ends of which have an owner.
+// A pipe with owned ends.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,13 +14,13 @@
 
 namespace accelerate {
 
-/// Closed by exec.
+/// Both ends are close-on-exec.
 struct Pipe {
   Descriptor read_end;
   Descriptor write_end;
 };
 
-/// Throws Error that begins with `problem`, such as "rank 3 cannot be started", when the system has none left.
+/// Throws Error that begins with `problem`, such as "rank 3 cannot be started", if the system is out of descriptors.
 inline Pipe open_pipe(std::string_view problem) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) fail(problem, ": pipe: ", std::strerror(errno));

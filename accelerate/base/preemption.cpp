@@ -9,7 +9,7 @@ namespace accelerate {
 namespace {
 
 std::atomic<bool> noted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);  // a handler writes it
+static_assert(std::atomic<bool>::is_always_lock_free);  // written by a signal handler
 
 }  // namespace
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// A scheduler's request to make room. Only noted here: what has to be saved is saved by the loop, not by a handler.
+// Records a scheduler's request to preempt the job. The training loop saves its state, not the signal handler.
 
 namespace accelerate {
 
-/// From now on SIGTERM and SIGUSR1 are noted instead of ending the process. One that the program handles or ignores
-/// itself is left to it.
+/// Installs handlers that record SIGTERM and SIGUSR1 instead of ending the process. Signals that the program handles or
+/// ignores itself are left alone.
 void watch_for_preemption();
 
-/// Whether one of them has come.
+/// Whether one of these signals has arrived.
 bool preemption_noted();
 
 }  // namespace accelerate

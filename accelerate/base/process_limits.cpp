@@ -19,17 +19,17 @@ namespace {
 
 constexpr int64_t kKibi = 1 << 10;
 
-/// Page tables, kernel stack, the pages that the dynamic loader writes to: a process that does nothing takes as much.
+/// The memory of an idle process: page tables, kernel stack, pages written by the dynamic loader.
 constexpr int64_t kLeastMemory = 256;  // KiB
 
-/// The first number of a file; nothing when there is none, as for "max".
+/// The first number in a file; nothing if there is no number, as for "max".
 std::optional<int64_t> number_in(const fs::path& path) {
   std::istringstream text(read_file_if_there(path).value_or(""));
   int64_t number = 0;
   return text >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The KiB that /proc/meminfo gives for a name such as "MemAvailable:".
+/// The value in KiB of a /proc/meminfo entry such as "MemAvailable:".
 std::optional<int64_t> memory_info(const std::string& name) {
   std::istringstream words(read_file_if_there("/proc/meminfo").value_or(""));
   for (std::string word; words >> word;) {
@@ -39,14 +39,14 @@ std::optional<int64_t> memory_info(const std::string& name) {
   return std::nullopt;
 }
 
-/// The processes and threads that there are, from "0.20 0.18 0.12 1/80 11206".
+/// The number of processes and threads of the machine, from "0.20 0.18 0.12 1/80 11206".
 int64_t num_threads_of_machine() {
   auto text = read_file_if_there("/proc/loadavg").value_or("");
   auto slash = text.find('/');
   return slash == std::string::npos ? 0 : std::atoll(text.c_str() + slash + 1);
 }
 
-/// The path of a control group for a controller: that of "3:pids:/path" in version 1, of "0::/path" in version 2.
+/// The control group for a controller: from "3:pids:/path" in cgroup v1, from "0::/path" in v2.
 std::optional<std::string> group_of(const std::string& own_groups, const std::string& controller) {
   std::istringstream lines(own_groups);
   for (std::string line; std::getline(lines, line);) {
@@ -58,8 +58,8 @@ std::optional<std::string> group_of(const std::string& own_groups, const std::st
   return std::nullopt;
 }
 
-/// The directories of a group and those above it, up to `top`. A container may see its own group as `top`, with a path
-/// that does not exist below it.
+/// The directories of a group and its ancestors, up to `top`. A container may see its own group as `top`; the path
+/// below it then does not exist.
 std::vector<fs::path> group_directories(const fs::path& top, const std::string& group) {
   std::vector<fs::path> directories = {top};
   for (const auto& part : fs::path(group).relative_path()) directories.push_back(directories.back() / part);
@@ -87,7 +87,7 @@ void add_limits_of(const fs::path& directory, std::vector<ProcessLimit>& limits)
     limits.push_back(
         processes_of_group(directory / "pids.max", *most, number_in(directory / "pids.current").value_or(0)));
   }
-  // What is used is left out: most of it may be files, which make room.
+  // Ignores current usage: most of it may be page cache, which is reclaimable.
   for (const char* name : {"memory.max", "memory.limit_in_bytes"}) {
     if (auto most = number_in(directory / name)) limits.push_back(memory_of_group(directory / name, *most, 0));
   }
@@ -136,7 +136,7 @@ ProcessLimit open_files_limit(int64_t of_each_process, int64_t others) {
   return {.name = "open files of a process (ulimit -n)",
           .remedy = "raise it with ulimit -n",
           .most = static_cast<int64_t>(std::min<rlim_t>(limits.rlim_max, std::numeric_limits<int64_t>::max())),
-          .used = std::max<int64_t>(0, open - 1),  // without the directory itself
+          .used = std::max<int64_t>(0, open - 1),  // without the directory /proc/self/fd itself
           .reserved = others,
           .of_each_process = of_each_process};
 }
@@ -152,8 +152,8 @@ uint64_t raise_open_files_limit(int64_t count) {
 
 std::vector<ProcessLimit> process_limits() {
   auto limits = control_group_limits("/sys/fs/cgroup", read_file_if_there("/proc/self/cgroup").value_or(""));
-  // /proc/loadavg counts the whole machine. In a container kernel.pid_max may be that of its PID namespace
-  // (Linux 6.14); a count above it says nothing about the container.
+  // /proc/loadavg counts the whole machine. In a container kernel.pid_max may be the limit of its PID namespace (Linux
+  // 6.14); a count above it says nothing about the container.
   const int64_t used = num_threads_of_machine();
   for (const auto& [file, setting] : {std::pair("/proc/sys/kernel/pid_max", "kernel.pid_max"),
                                       std::pair("/proc/sys/kernel/threads-max", "kernel.threads-max")}) {
@@ -165,7 +165,7 @@ std::vector<ProcessLimit> process_limits() {
     }
   }
   rlimit of_user{};
-  // The kernel does not hold root to this limit.
+  // Root is exempt from this limit.
   if (geteuid() != 0 && getrlimit(RLIMIT_NPROC, &of_user) == 0 && of_user.rlim_cur != RLIM_INFINITY) {
     limits.push_back({.name = "processes and threads of this user (ulimit -u)",
                       .remedy = "raise it with ulimit -u",

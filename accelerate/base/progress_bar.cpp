@@ -30,7 +30,7 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Whether the user's terminal understands more than ASCII.
+/// Whether the user's terminal supports UTF-8.
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     auto value = environment_variable(name).value_or("");
@@ -94,7 +94,7 @@ void ProgressBar::set_postfix(std::initializer_list<std::pair<std::string_view, 
 void ProgressBar::show_if_due() {
   if (closed_) return;
   double now = options_.output.clock();
-  // A bar that is never closed, such as a variable of a notebook, shows its end too.
+  // A bar that is never closed, such as a variable of a notebook, shows its final state too.
   bool full = width_ > 0 && state_.total && state_.done >= *state_.total && shown_done_ < *state_.total;
   if (!full && now - last_shown_ < (width_ > 0 ? kTerminalInterval : kPlainInterval)) return;
   update_rate(now);
@@ -102,7 +102,7 @@ void ProgressBar::show_if_due() {
 }
 
 void ProgressBar::update_rate(double now) {
-  // Averages of steps and of seconds apart, so that a long pause weighs as much as it lasted.
+  // Steps and seconds are averaged separately, so that a long pause has the weight of its duration.
   auto steps = static_cast<double>(state_.done - last_done_);
   if (steps <= 0) return;
   bool first = seconds_average_ == 0;
@@ -117,10 +117,10 @@ void ProgressBar::show(double now) {
   last_shown_ = now;
   last_done_ = state_.done;
   shown_done_ = state_.done;
-  // One write for each line: lines of other processes may come in between, but not within.
+  // One write per line, so that lines of other processes never appear within a line.
   if (width_ > 0) {
     width_ = std::max(2, options_.output.terminal_width());
-    auto line = format_progress(state_, width_ - 1, cells_);  // a full line would make some terminals wrap
+    auto line = format_progress(state_, width_ - 1, cells_);  // some terminals wrap a full line
     *options_.output.stream << "\r" + line + "\033[K" << std::flush;
   } else {
     *options_.output.stream << format_progress(state_, 0, cells_) + "\n" << std::flush;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Shows how far a loop has come: a bar that is redrawn on a terminal, a plain line now and then elsewhere.
+// Shows the progress of a loop: a redrawn bar on a terminal, otherwise occasional plain lines.
 
 #include <cstdint>
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace accelerate {
 
-/// Where a bar appears, and the time it goes by. What is left empty is standard error, its terminal and the clock.
+/// The output and clock of a bar. Defaults: standard error, its terminal, the system's clock.
 struct ProgressOutput {
   std::ostream* stream = nullptr;
-  std::function<int()> terminal_width = {};  // characters; 0 when the stream is no terminal
+  std::function<int()> terminal_width = {};  // characters; 0 if the stream is not a terminal
   std::function<double()> clock = {};        // seconds
 };
 
@@ -26,14 +26,14 @@ struct ProgressBarOptions {
   std::string description = {};
   bool main_process_only = true;  // of each machine; false shows a bar from every process
   bool disable = false;
-  bool leave = true;  // the full bar stays on the terminal
+  bool leave = true;  // keep the full bar on the terminal
   std::string unit = "it";
-  double smoothing = 0.3;  // of the rate: near 0 the average of the whole run, 1 the last moment
+  double smoothing = 0.3;  // of the rate: near 0 the average of the whole run, 1 only the last interval
   ProgressOutput output = {};
 };
 
-/// A progress bar on standard error, on the main process of each machine. Redrawn at most ten times a second on a
-/// terminal; otherwise a line every ten seconds and one at the end. For use by one thread.
+/// A progress bar on standard error, on the main process of each machine. On a terminal it is redrawn at most ten times
+/// a second; otherwise it prints a line every ten seconds and one at the end. Not thread-safe.
 class ProgressBar {
  public:
   explicit ProgressBar(std::optional<int64_t> total = std::nullopt, ProgressBarOptions options = {});
@@ -41,16 +41,16 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar() { close(); }
 
-  /// Counts `steps` more. Cheap: most calls look at the clock and return.
+  /// Advances by `steps`. Cheap: most calls read the clock and return.
   void update(int64_t steps = 1);
 
   void set_description(std::string description);
 
-  /// Text, or values such as {{"loss", 0.25}}, to show at the end of the line.
+  /// Sets the text at the end of the line, or values such as {{"loss", 0.25}}.
   void set_postfix(std::string postfix);
   void set_postfix(std::initializer_list<std::pair<std::string_view, double>> values);
 
-  /// Shows the end. Called by the destructor.
+  /// Shows the final state. Called by the destructor.
   void close();
 
   int64_t done() const { return state_.done; }

@@ -37,7 +37,7 @@ std::string format_rate(double rate, const std::string& unit) {
   return printed("%5.2f", rate) + unit + "/s";
 }
 
-/// A bar of `size` cells, filled to the eighth (or tenth) of a cell.
+/// A bar of `size` cells, with a resolution of an eighth (or tenth) of a cell.
 std::string format_bar(double fraction, int size, BarCells cells) {
   constexpr std::array<const char*, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
   constexpr std::array<const char*, 11> kAscii = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9", "#"};

@@ -25,13 +25,13 @@ namespace accelerate {
 namespace {
 
 constexpr size_t kChunkBytes = 1 << 16;
-constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for the report of a failure
-constexpr size_t kLongestLine = 1 << 20;  // what is longer is cut rather than kept in memory
+constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for failure reports
+constexpr size_t kLongestLine = 1 << 20;  // longer lines are split, to bound memory
 
 constexpr const char* kProblem = "the output of a rank cannot be caught";
 
-/// A terminal of its own for a rank, as wide as the user's and without any translation of what is written. Nothing when
-/// the system has none left. The rank writes, as to a pipe.
+/// Opens a pseudo-terminal for a rank, with the size of the user's terminal and without output translation. The rank
+/// writes to it like to a pipe. Nothing if the system has none left.
 std::optional<Pipe> open_terminal(int like) {
   Descriptor ours(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
   if (!ours || grantpt(ours.get()) != 0 || unlockpt(ours.get()) != 0) return std::nullopt;
@@ -57,11 +57,11 @@ void keep_tail(std::string& tail, std::string_view text) {
 struct RankOutput::Stream {
   StreamTarget target;
   bool on_terminal = false;
-  Descriptor ours;    // what the rank writes is read here
-  Descriptor theirs;  // until the rank has started
+  Descriptor ours;    // the read end
+  Descriptor theirs;  // the rank's end, open until the rank has started
   Descriptor file;
   bool at_end = false;
-  std::string pending;  // read, and not yet on the console
+  std::string pending;  // read, but not yet written to the console
   std::string tail;
 };
 
@@ -94,7 +94,7 @@ void RankOutput::start() {
   if (streams_.empty()) return;
   wake_ = Descriptor(eventfd(0, EFD_CLOEXEC));
   if (!wake_) fail(kProblem, ": eventfd: ", std::strerror(errno));
-  thread_ = thread_without_signals([this] { carry(); });  // there SIGPIPE becomes an error of write
+  thread_ = thread_without_signals([this] { carry(); });  // with SIGPIPE blocked, write fails with EPIPE
 }
 
 void RankOutput::finish() {
@@ -143,8 +143,8 @@ void RankOutput::carry() {
   }
 }
 
-/// Writes the whole lines of what is pending. A progress bar on a terminal has no end of line until it is complete; it
-/// is written at once, and makes room when another rank has something to say.
+/// Writes the complete lines of the pending text. On a terminal, a progress bar has no newline until it is complete. It
+/// is written at once, and erased when another rank has output.
 void RankOutput::write_console(Stream& stream) {
   std::string_view rest = stream.pending;
   std::string text;
@@ -154,7 +154,7 @@ void RankOutput::write_console(Stream& stream) {
   };
   bool plain = stream.target.prefix.empty() && !stream.on_terminal;
   if (plain) {
-    auto whole = rest.rfind('\n') + 1;  // 0 when there is none
+    auto whole = rest.rfind('\n') + 1;  // 0 if there is no newline
     text.assign(rest.substr(0, whole));
     rest.remove_prefix(whole);
   }
@@ -173,7 +173,7 @@ void RankOutput::write_console(Stream& stream) {
   }
   stream.pending = std::string(rest);
   if (write_all(stream.target.console, text)) return;
-  // Nobody reads the console any more: let the rank notice, as if it wrote there itself.
+  // The console is closed. Close the stream, so that the rank gets the same error as if it wrote there itself.
   stream.ours = Descriptor();
   stream.at_end = true;
   stream.pending.clear();
@@ -188,7 +188,7 @@ std::vector<std::string> RankOutput::last_lines(int local_rank, size_t count) co
   std::vector<std::string> lines;
   while (!text.empty() && lines.size() < count) {
     if (text.back() == '\n') text.remove_suffix(1);
-    auto begin = text.find_last_of("\n\r") + 1;  // of a progress bar only what is seen in the end
+    auto begin = text.find_last_of("\n\r") + 1;  // of a progress bar only the final state
     auto line = text.substr(begin);
     if (!line.empty()) lines.emplace(lines.begin(), line);
     text = text.substr(0, begin == 0 ? 0 : begin - 1);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the ranks write, on its way to the console and to files. Lines of different ranks are never mixed.
+// Forwards the output of the ranks to the console and to files. Lines of different ranks are never mixed.
 
 #include <memory>
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace accelerate {
 
-/// Where one stream of one rank goes.
+/// The target of one stream of one rank.
 struct StreamTarget {
   int local_rank = 0;
-  bool is_errors = false;   // standard error rather than output
-  int console = -1;         // a descriptor of this process, or -1 for nowhere
+  bool is_errors = false;   // standard error, not standard output
+  int console = -1;         // a descriptor of this process, or -1 for none
   std::string file = {};    // empty for none
   std::string prefix = {};  // before each line on the console
 };
 
-/// Carries streams of ranks to their targets, in a thread of its own.
+/// Forwards streams of ranks to their targets in a background thread.
 class RankOutput {
  public:
   RankOutput();
@@ -28,21 +28,22 @@ class RankOutput {
   RankOutput& operator=(const RankOutput&) = delete;
   ~RankOutput();
 
-  /// Makes a stream and returns the descriptor that a rank writes to: a terminal if the console is one, so that
-  /// programs behave as on it, else a pipe. Throws Error when the file cannot be written. Only before `start`.
+  /// Opens a stream and returns the descriptor that a rank writes to. It is a pseudo-terminal if the console is a
+  /// terminal, so that programs behave as on it; otherwise a pipe. Throws Error if the file cannot be written. Call it
+  /// before `start`.
   int open(const StreamTarget& target);
 
-  /// Begins to carry. The descriptors for the ranks are closed in this process: they have started.
+  /// Starts forwarding. Call it once the ranks have started: it closes their descriptors in this process.
   void start();
 
-  /// Carries what is still on the way and ends.
+  /// Forwards the remaining output and stops the thread.
   void finish();
 
-  /// Closes all descriptors in this process. For a forked rank, once it has made a copy of its own: what a rank leaves
-  /// open, its peers and the one who reads cannot see the end of.
+  /// Closes all descriptors in this process. Call it in a forked rank after it has duplicated its own: a descriptor
+  /// left open would hide the end of a stream from its reader and from other ranks.
   void close_all();
 
-  /// The last lines of a rank: those of its standard error, or of its output when it has written no errors.
+  /// The last lines of a rank's standard error, or of its standard output if standard error is empty.
   std::vector<std::string> last_lines(int local_rank, size_t count) const;
 
  private:
@@ -54,7 +55,7 @@ class RankOutput {
   std::vector<std::unique_ptr<Stream>> streams_;
   Descriptor wake_;  // written to by finish()
   std::thread thread_;
-  Stream* unfinished_ = nullptr;  // has left a progress bar without an end on the terminal
+  Stream* unfinished_ = nullptr;  // its progress bar on the terminal has no newline yet
 };
 
 }  // namespace accelerate

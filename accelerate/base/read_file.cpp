@@ -16,11 +16,11 @@ namespace {
 
 constexpr size_t kLeastPart = 4096;
 
-/// Reads to the end. Returns 0 or the errno.
+/// Reads to the end of the file. Returns 0 or the errno.
 int read_to_end(int descriptor, std::string& text) {
   struct stat status{};
   if (fstat(descriptor, &status) != 0) return errno;
-  // One byte more than the file has: then the end shows without another round.
+  // One byte more than the file size, so that its end shows without growing the buffer.
   text.resize(std::max(static_cast<size_t>(status.st_size) + 1, kLeastPart));
   for (size_t size = 0;;) {
     if (size == text.size()) text.resize(2 * size);

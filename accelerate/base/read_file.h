@@ -1,6 +1,6 @@
 #pragma once
 
-// The whole content of a file.
+// Reads a whole file.
 
 #include <filesystem>
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace accelerate {
 
-/// The bytes of a file; also of one in /proc, which does not say how many there are. Throws Error naming the path.
+/// The content of a file. Also works in /proc, where the size is unknown. Throws Error naming the path.
 std::string read_file(const std::filesystem::path& path);
 
-/// Nothing when there is no such file, or this process may not read it.
+/// Nothing if the file does not exist or is not readable.
 std::optional<std::string> read_file_if_there(const std::filesystem::path& path);
 
 }  // namespace accelerate

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs something when a scope is left, by whichever way.
+// Runs an action at the end of a scope, also after an exception.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ class [[nodiscard]] ScopeExit {
     if (armed_) action_();
   }
 
-  /// Leaves the scope without calling the action.
+  /// Cancels the action.
   void release() { armed_ = false; }
 
  private:

@@ -10,7 +10,7 @@ namespace accelerate {
 void open_closed_streams() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     bool closed = fcntl(stream, F_GETFD) < 0 && errno == EBADF;
-    // The lowest number that is free is the stream's, since the ones below are open by now.
+    // open returns the lowest free number. This is the stream's, because those below are open by now.
     if (closed && open("/dev/null", O_RDWR) < 0) return;
   }
 }

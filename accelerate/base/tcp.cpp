@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The error that the connection has come to within `limit`, or 0.
+/// Waits at most `limit` for the connection. Returns its error, or 0.
 int wait_until_connected(int socket, milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   pollfd writable{socket, POLLOUT, 0};

@@ -1,6 +1,6 @@
 #pragma once
 
-// Where a host is, and connections to it.
+// Resolves host names and connects to hosts.
 
 #include <netdb.h>
 #include <sys/socket.h>
@@ -13,23 +13,23 @@
 
 namespace accelerate {
 
-/// A chain of addresses.
+/// A linked list of addresses.
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 struct HostLookup {
-  Addresses addresses;       // one at least, unless there is a problem
-  std::string problem = {};  // what the resolver says; it may be another thing a moment later
+  Addresses addresses;       // at least one, unless there is a problem
+  std::string problem = {};  // the resolver's error, which may be temporary
 };
 
-/// Asks the resolver for the addresses of a host, whose sockets are of that type.
+/// Resolves a host to addresses for sockets of that type.
 HostLookup look_up_host(const std::string& host, int port, int socket_type = SOCK_STREAM);
 
 struct TcpConnection {
-  Descriptor socket = Descriptor();  // none after an error; calls on it wait, as usual
-  int error = 0;                     // ETIMEDOUT when there was no answer in time
+  Descriptor socket = Descriptor();  // blocking; none after an error
+  int error = 0;                     // ETIMEDOUT if there was no answer in time
 };
 
-/// Connects to one address. A signal does not cut it short.
+/// Connects to one address within `limit`. Signals do not interrupt it.
 TcpConnection try_to_connect(const addrinfo& address, std::chrono::milliseconds limit);
 
 }  // namespace accelerate

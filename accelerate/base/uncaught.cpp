@@ -26,7 +26,7 @@ namespace {
     }
     std::cout.flush();
     std::fflush(nullptr);
-    // No static destructors: they would wait for threads that wait for other ranks.
+    // Skips static destructors: they would wait for threads that wait for other ranks.
     _exit(1);
   }
   std::abort();

@@ -1,7 +1,6 @@
 #pragma once
 
-// Where a user's files lie: the home directory, data, caches, temporary files, and what Hugging Face's programs keep
-// there.
+// A user's directories: home, data, cache, temporary files, and the cache of Hugging Face's programs.
 
 #include <filesystem>
 #include <optional>
@@ -9,20 +8,20 @@
 
 namespace accelerate {
 
-/// The directory that a variable names, with ~ for the home directory; nothing when it is not set or empty.
+/// The directory that a variable names, with ~ expanded. Nothing if it is unset or empty.
 std::optional<std::filesystem::path> environment_directory(const std::string& variable);
 
-/// A directory, and the variable that names it.
+/// A directory and the variable that names it.
 struct NamedDirectory {
   std::filesystem::path path;
-  std::string variable;  // empty where none does
+  std::string variable;  // empty if none does
 };
 
-/// Where temporary files go: as std::filesystem::temp_directory_path finds it, but variables that are empty do not
-/// count. It need not exist.
+/// The directory for temporary files, as std::filesystem::temp_directory_path finds it, except that empty variables are
+/// ignored. It need not exist.
 NamedDirectory temporary_directory();
 
-/// HOME; without it, what the system knows of the user.
+/// HOME, or the user's entry in the password database.
 std::filesystem::path home_directory();
 
 /// XDG_CACHE_HOME, else ~/.cache.

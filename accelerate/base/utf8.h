@@ -1,6 +1,6 @@
 #pragma once
 
-// Text that may not be UTF-8, such as names of files and messages of exceptions.
+// Handles text that may not be valid UTF-8, such as file names and exception messages.
 
 #include <cstddef>
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace accelerate {
 
-/// Whether the byte goes on with a character that an earlier one has begun.
+/// Whether the byte is a continuation byte of a UTF-8 character.
 inline bool is_utf8_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-/// The start of `text`, at most `bytes` long and not in the middle of a character.
+/// The longest prefix of `text` with at most `bytes` bytes that does not split a character.
 inline std::string_view first_utf8_bytes(std::string_view text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && is_utf8_continuation(text[bytes])) --bytes;
   return text.substr(0, bytes);
 }
 
-/// Bytes of the character at the start of `text`, or 0 when there is none: cut short, overlong, a surrogate or too
-/// large. Safe in a signal handler.
+/// The number of bytes of the character at the start of `text`, or 0 if it is invalid: truncated, overlong, a surrogate
+/// or too large. Async-signal-safe.
 inline size_t utf8_character_bytes(std::string_view text) {
   auto byte = [&](size_t index) { return index < text.size() ? static_cast<unsigned char>(text[index]) : 0u; };
   unsigned first = byte(0), second = byte(1);
@@ -34,7 +34,7 @@ inline size_t utf8_character_bytes(std::string_view text) {
   return overlong || surrogate || too_large ? 0 : bytes;
 }
 
-/// The text with U+FFFD for every byte that belongs to no character.
+/// The text with each invalid byte replaced by U+FFFD.
 inline std::string replace_broken_utf8(std::string_view text) {
   std::string whole;
   while (!text.empty()) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A function marked with this is compiled once for each set of vector instructions, and the machine chooses when the
-// program starts. Not under sanitizers, which are not ready that early.
+// Marks a function for function multiversioning: it is compiled for each vector instruction set, and the loader selects
+// one at start-up. Disabled under sanitizers, which are not initialized that early.
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writing everything, although the system may take a part at a time.
+// Writes all bytes, despite partial writes.
 
 #include <poll.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 
 namespace accelerate {
 
-/// Writes all bytes, and waits where there is no room for a moment. Returns false when that fails, for example because
-/// nobody reads any more; errno says why.
+/// Writes all bytes, and blocks while the descriptor is full. Returns false on an error, such as a closed pipe; errno
+/// has the reason.
 inline bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     auto written = ::write(descriptor, bytes.data(), bytes.size());
