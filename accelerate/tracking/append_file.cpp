@@ -20,7 +20,7 @@ AppendFile::AppendFile(std::filesystem::path path) : path_(std::move(path)) {
 
 void AppendFile::append(std::string_view bytes) {
   const auto size_before = static_cast<off_t>(this->bytes());
-  // One write is all it takes, unless something is wrong: then the second one tells what.
+  // One write suffices. After a partial write, the second one reports the error.
   for (auto rest = bytes; !rest.empty();) {
     const auto written = ::write(descriptor_.get(), rest.data(), rest.size());
     if (written >= 0) {
@@ -42,7 +42,7 @@ uint64_t AppendFile::bytes() const {
 
 std::string drop_torn_line(const std::filesystem::path& path) {
   auto bytes = read_file_if_there(path).value_or("");
-  auto whole = bytes.rfind('\n') + 1;  // npos + 1 is 0: not one whole line
+  auto whole = bytes.rfind('\n') + 1;  // npos + 1 is 0: no complete line
   if (whole < bytes.size() && ::truncate(path.c_str(), static_cast<off_t>(whole)) != 0) fail_for_file(path, "repaired");
   bytes.resize(whole);
   return bytes;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that grow record by record and stay whole when the process is killed while it writes.
+// Append-only files that contain whole records even if the process is killed while it writes.
 
 #include <cstdint>
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace accelerate::tracking {
 
-/// An open file that records are added to. Each append is one write, so whoever reads sees whole records only. A limit
-/// on the size of files (ulimit -f) is an error like any other and does not end the process.
+/// A file open for appending records. Each append is one write, so readers see only whole records. Exceeding the limit
+/// on file sizes (ulimit -f) is an ordinary error and does not end the process.
 class AppendFile {
  public:
-  /// Opens or makes the file, and the directories on the way to it. Throws Error naming the path when that fails.
+  /// Opens or creates the file and its parent directories. Throws Error naming the path.
   explicit AppendFile(std::filesystem::path path);
 
-  /// Adds bytes at the end. Throws Error when not all of them could be written; the file is then as before.
+  /// Appends bytes. Throws Error if not all of them could be written; the file is then unchanged.
   void append(std::string_view bytes);
 
   uint64_t bytes() const;
@@ -28,8 +28,8 @@ class AppendFile {
   Descriptor descriptor_;
 };
 
-/// Drops what follows the last line end: the rest of a line whose writer was killed. Returns the lines that are left,
-/// none when there is no such file.
+/// Truncates the file after its last newline: the rest is a torn line of a killed writer. Returns the remaining lines,
+/// or an empty string if the file does not exist.
 std::string drop_torn_line(const std::filesystem::path& path);
 
 }  // namespace accelerate::tracking

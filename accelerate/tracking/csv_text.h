@@ -1,6 +1,6 @@
 #pragma once
 
-// Comma-separated values as RFC 4180 has them.
+// Comma-separated values (RFC 4180).
 
 #include <string>
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace accelerate::tracking {
 
-/// One record with its line end; fields with commas, quotes or line ends in quotes.
+/// One record with its newline. Fields that contain commas, quotes or newlines are quoted.
 std::string csv_record(const std::vector<std::string>& fields);
 
-/// The records of a text, each with its fields.
+/// Splits a text into records and fields.
 std::vector<std::vector<std::string>> parse_csv(std::string_view text);
 
 }  // namespace accelerate::tracking

@@ -47,7 +47,7 @@ void CsvTracker::add_columns(const std::vector<std::string>& names) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
   }
   auto records = parse_csv(read_file_if_there(path()).value_or(""));
-  if (records.empty()) records.emplace_back();  // somebody has removed the file while the run goes on
+  if (records.empty()) records.emplace_back();  // the file was removed during the run
   records.front() = columns;
   std::string text;
   for (auto& record : records) {

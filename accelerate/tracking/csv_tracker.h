@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics as a table for spreadsheets and pandas.
+// A tracker that writes metrics as a CSV table, for spreadsheets and pandas.
 
 #include <filesystem>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace accelerate::tracking {
 
-/// Writes directory/metrics.csv with the columns step, time and one for each name, and directory/config.csv. A name
-/// that appears later becomes a new last column, empty in the rows before. A resumed run goes on in the same file.
+/// Writes directory/metrics.csv with the columns step, time and one per name, and directory/config.csv. A new name
+/// becomes a new last column, empty in earlier rows. A resumed run appends to the same file.
 class CsvTracker : public Tracker {
  public:
   explicit CsvTracker(std::filesystem::path directory) : directory_(std::move(directory)) {}

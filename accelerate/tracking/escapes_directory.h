@@ -1,6 +1,6 @@
 #pragma once
 
-// Checking names that become directories.
+// Checks names that become directories.
 
 #include <algorithm>
 #include <filesystem>

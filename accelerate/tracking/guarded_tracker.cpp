@@ -40,7 +40,7 @@ void GuardedTracker::log_histograms(const Histograms& histograms, std::optional<
 }
 
 void GuardedTracker::finish() {
-  calls_.try_at_once();  // the last chance
+  calls_.try_at_once();  // last chance
   stores_.try_at_once();
   attempt([&] { tracker_->finish(); });
   if (num_lost_ > 0) warn(std::to_string(num_lost_) + " calls of this run did not reach " + quoted_name());
@@ -63,7 +63,7 @@ void GuardedTracker::start_tracker() {
   started_ = true;
 }
 
-/// A tracker that refuses the configuration may take everything else.
+/// Separate from other calls: a tracker that refuses the configuration may accept everything else.
 void GuardedTracker::store_pending_config() {
   if (!pending_config_ || !stores_.may_try()) return;
   const bool stored = stores_.run([&] { tracker_->store_init_configuration(*pending_config_); },

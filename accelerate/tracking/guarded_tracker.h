@@ -1,6 +1,6 @@
 #pragma once
 
-// A tracker that cannot stop a training.
+// A decorator that keeps failures of a tracker from stopping the training.
 
 #include <chrono>
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace accelerate::tracking {
 
-/// Passes everything on to `tracker`. When that throws, there is one warning with the reason, and it is left in peace
-/// for a second, then for two, four, up to five minutes, before it is tried again; calls in between are lost and
-/// counted. So it is with a configuration that the tracker does not take, which costs none of the other calls. An
-/// inactive one, on a process that has nothing to say to the tracker, ignores everything.
+/// Forwards all calls to `tracker`. If it throws, warns once with the reason and retries with exponential back-off,
+/// from 1 s to 5 min. Calls in between are dropped and counted. The configuration is retried in the same way and
+/// separately, so a tracker that refuses it still gets the other calls. An inactive tracker ignores all calls: on this
+/// process the wrapped one has nothing to do.
 class GuardedTracker final : public Tracker {
  public:
   explicit GuardedTracker(std::shared_ptr<Tracker> tracker, bool active = true,
@@ -32,14 +32,14 @@ class GuardedTracker final : public Tracker {
   void finish() override;
 
  private:
-  /// Something that fails now and then: it is told once, and tried again ever more rarely.
+  /// Retries an operation with exponential back-off, and warns about the first failure.
   class Attempts {
    public:
     explicit Attempts(std::chrono::milliseconds first_pause) : first_pause_(first_pause), pause_(first_pause) {}
 
     bool may_try() const { return Clock::now() >= retry_at_; }
     void try_at_once() { retry_at_ = Clock::time_point::min(); }
-    /// Whether `work` succeeded. The first time that it throws, the log tells `complaint` and the reason.
+    /// Returns whether `work` succeeded. On the first exception, logs `complaint` and the reason.
     bool run(const std::function<void()>& work, const std::string& complaint);
 
    private:
@@ -61,7 +61,7 @@ class GuardedTracker final : public Tracker {
   std::shared_ptr<Tracker> tracker_;
   bool active_;
   bool started_ = false;
-  std::optional<Values> pending_config_;  // not yet stored, for the tracker could not
+  std::optional<Values> pending_config_;  // not stored yet, because the tracker failed
   Attempts calls_;
   Attempts stores_;  // of the configuration
   int64_t num_lost_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Requests to a web server.
+// HTTP requests.
 
 #include <chrono>
 #include <string>
@@ -10,10 +10,10 @@ namespace accelerate::tracking {
 
 struct HttpRequest {
   std::string url = {};
-  std::string body = {};                                        // with one it is a POST of JSON, without a GET
+  std::string body = {};                                        // not empty: POST of JSON; empty: GET
   std::vector<std::string> headers = {};                        // "Name: value"
-  std::string user_and_password = {};                           // "user:password"; empty: nobody in particular asks
-  std::chrono::milliseconds timeout = std::chrono::seconds(5);  // of everything together
+  std::string user_and_password = {};                           // "user:password"; empty: no authentication
+  std::chrono::milliseconds timeout = std::chrono::seconds(5);  // of the whole request
 };
 
 struct HttpResponse {
@@ -21,11 +21,11 @@ struct HttpResponse {
   std::string body = {};
 };
 
-/// Sends the request and waits for the response. Throws Error naming the address when there is none in time, or when
-/// libcurl is missing.
+/// Sends the request and waits for the response. Throws Error naming the URL if there is none in time, or if libcurl is
+/// missing.
 HttpResponse send(const HttpRequest& request);
 
-/// The text as part of an address, with all but letters, digits and -._~ escaped.
+/// Percent-encodes text for a URL: all but letters, digits and -._~.
 std::string url_escape(const std::string& text);
 
 }  // namespace accelerate::tracking

@@ -1,5 +1,5 @@
-// Web requests through libcurl; no_http.cpp takes the place of this file where its headers are missing. The library is
-// loaded by the first request: it brings thirty others with it, which programs without MLflow need not wait for.
+// HTTP requests with libcurl. Without its headers, no_http.cpp is built instead. The library is loaded at the first
+// request: it has thirty dependencies, which would slow down the start of programs without MLflow.
 
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -13,7 +13,7 @@ namespace accelerate::tracking {
 
 namespace {
 
-/// What is used of libcurl.
+/// The functions of libcurl that are used.
 struct Curl {
   decltype(&curl_global_init) global_init = nullptr;
   decltype(&curl_easy_init) easy_init = nullptr;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics as JSON lines: the tracker that needs nothing and survives everything.
+// A tracker that writes metrics as JSON lines. It has no dependencies, and its files survive a killed process.
 
 #include <filesystem>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace accelerate::tracking {
 
-/// Writes directory/metrics.jsonl, one line {"step": 3, "time": 1700000000.5, "loss": 0.25} for each log(), and
-/// directory/config.json. A resumed run goes on in the same file.
+/// Writes directory/metrics.jsonl with one line {"step": 3, "time": 1700000000.5, "loss": 0.25} per log(), and
+/// directory/config.json. A resumed run appends to the same file.
 class JsonlTracker : public Tracker {
  public:
   explicit JsonlTracker(std::filesystem::path directory) : directory_(std::move(directory)) {}

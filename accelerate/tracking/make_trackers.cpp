@@ -44,7 +44,7 @@ std::shared_ptr<Tracker> make_tracker(const std::string& name, const TrackerSett
   fail_unknown(name);
 }
 
-/// The list with "all" spelled out.
+/// Expands "all".
 std::vector<LogWith> spelled_out(const std::vector<LogWith>& log_with) {
   if (log_with.empty()) return {"jsonl"};
   std::vector<LogWith> list;

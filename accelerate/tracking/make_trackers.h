@@ -1,6 +1,6 @@
 #pragma once
 
-// From the names in log_with to trackers.
+// Creates trackers from the names in log_with.
 
 #include <concepts>
 #include <filesystem>
@@ -16,7 +16,7 @@
 
 namespace accelerate::tracking {
 
-/// One tracker to log with: "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or an object of your own.
+/// A tracker to log with: "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or a user-defined object.
 class LogWith {
  public:
   LogWith(const char* name) : choice_(std::string(name)) {}
@@ -32,14 +32,15 @@ class LogWith {
 
 struct TrackerSettings {
   std::string project_name = {};
-  std::filesystem::path logging_dir = {};  // files go to logging_dir/project_name, but those of wandb
+  std::filesystem::path logging_dir = {};  // files go to logging_dir/project_name, except for wandb
   MlflowOptions mlflow = {};
   WandbOptions wandb = {};
 };
 
-/// The trackers of the list, none twice; an empty list means JSON lines. "all" is every tracker that writes to
-/// logging_dir, mlflow if MLFLOW_TRACKING_URI is set, and wandb if WANDB_MODE is offline. None of them has written or
-/// asked anything yet. Throws Error for an unknown name, two objects of one name, or a missing logging_dir.
+/// Creates the trackers of the list without duplicates. An empty list means JSON lines. "all" means every tracker that
+/// writes to logging_dir, mlflow if MLFLOW_TRACKING_URI is set, and wandb if WANDB_MODE is offline. The trackers are
+/// not started: they have not written or requested anything. Throws Error for an unknown name, two objects with the
+/// same name, or a missing logging_dir.
 std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<LogWith>& log_with,
                                                     const TrackerSettings& settings);
 

@@ -22,25 +22,25 @@ namespace {
 
 using nlohmann::json;
 
-// What the server takes in one request.
+// The server's limits per request.
 constexpr size_t kMaxMetrics = 1000;
 constexpr size_t kMaxParams = 100;
 constexpr size_t kMaxParamLength = 6000;
-// What waits for a server that does not answer; the oldest go first.
+// The queue's limit while the server does not answer. The oldest metrics are dropped first.
 constexpr size_t kMaxWaiting = 100'000;
 
 constexpr const char* kApi = "/api/2.0/mlflow/";
 
 int64_t now_in_milliseconds() { return static_cast<int64_t>(wall_time() * 1000); }
 
-/// JSON has no words for them, so the server takes these texts.
+/// JSON cannot represent these values; the server accepts the texts.
 json metric_value(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
 }
 
-/// With a sign in place of what is not UTF-8, such as a name from somewhere else.
+/// Replaces invalid UTF-8, which may occur in names.
 std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
@@ -117,7 +117,7 @@ void MlflowTracker::store_init_configuration(const Values& config) {
                {.main_process_only = false});
 }
 
-/// Sends them together or, when the server refuses them so, one by one. Adds the names that it does not take at all.
+/// Sends parameters in one batch or, if the server refuses it, one by one. Adds the names of refused ones to `refused`.
 void MlflowTracker::send_params(const Params& params, std::vector<std::string>& refused) const {
   if (params.empty()) return;
   auto list = json::array();
@@ -158,7 +158,7 @@ void MlflowTracker::send_metrics() {
     const bool is_refused = response.status >= 400 && response.status < 500 && response.status != 429;
     std::set<std::string> names;
     for (auto metric = waiting_.begin(); is_refused && metric != end; ++metric) names.insert(metric->key);
-    // What the server does not want now it will not want later, and everything else waits behind it.
+    // The server would refuse these again, and they would block everything behind them.
     if (response.status == 200 || is_refused) waiting_.erase(waiting_.begin(), end);
     check(response, "runs/log-batch", is_refused ? " to the metrics " + listed(names) : "");
   }

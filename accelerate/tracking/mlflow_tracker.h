@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics for an MLflow server, over its REST interface.
+// A tracker that sends metrics to an MLflow server through its REST API.
 
 #include <chrono>
 #include <map>
@@ -15,18 +15,17 @@
 namespace accelerate::tracking {
 
 struct MlflowOptions {
-  std::string tracking_uri = {};     // else MLFLOW_TRACKING_URI, else http://127.0.0.1:5000
-  std::string experiment_name = {};  // else MLFLOW_EXPERIMENT_NAME, else the project's name
-  std::string run_name = {};         // else MLflow invents one
-  std::string run_id = {};           // else MLFLOW_RUN_ID; an existing run to go on with
+  std::string tracking_uri = {};     // default: MLFLOW_TRACKING_URI, then http://127.0.0.1:5000
+  std::string experiment_name = {};  // default: MLFLOW_EXPERIMENT_NAME, then the project name
+  std::string run_name = {};         // default: chosen by MLflow
+  std::string run_id = {};           // an existing run to continue; default: MLFLOW_RUN_ID
   std::map<std::string, std::string> tags = {};
   std::chrono::milliseconds timeout = std::chrono::seconds(5);        // of one request
-  std::chrono::milliseconds send_interval = std::chrono::seconds(1);  // metrics in between wait and go together
+  std::chrono::milliseconds send_interval = std::chrono::seconds(1);  // metrics are batched in between
 };
 
-/// Keeps numbers as metrics of a run and the configuration as its parameters. MLFLOW_TRACKING_TOKEN, or
-/// MLFLOW_TRACKING_USERNAME and _PASSWORD, prove who asks. Texts have no place among metrics: they are left out, with a
-/// warning.
+/// Logs numbers as metrics of a run and the configuration as its parameters. Authenticates with MLFLOW_TRACKING_TOKEN,
+/// or MLFLOW_TRACKING_USERNAME and _PASSWORD. MLflow has no text metrics: texts are dropped with a warning.
 class MlflowTracker : public Tracker {
  public:
   MlflowTracker(const std::string& project_name, const MlflowOptions& options);
@@ -37,7 +36,7 @@ class MlflowTracker : public Tracker {
   void log(const Values& values, std::optional<int64_t> step) override;
   void finish() override;
 
-  /// The run on the server; empty before start().
+  /// The id of the run on the server. Empty before start().
   const std::string& run_id() const { return run_id_; }
 
  private:
@@ -50,7 +49,7 @@ class MlflowTracker : public Tracker {
   using Params = std::vector<std::pair<std::string, std::string>>;
 
   HttpResponse send_to_server(const std::string& path, const std::string& body) const;
-  /// Throws Error for an answer that is not 200, naming `what` was sent.
+  /// Throws Error unless the status is 200. The message names `what` was sent.
   void check(const HttpResponse& response, const std::string& path, const std::string& what = "") const;
   std::string request(const std::string& path, const std::string& body) const;
   std::string find_or_create_experiment() const;

@@ -1,4 +1,4 @@
-// Takes the place of http_curl.cpp where the headers of libcurl are missing.
+// Replaces http_curl.cpp if the headers of libcurl are missing.
 
 #include "accelerate/base/error.h"
 #include "accelerate/tracking/http.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-// What one call of log() becomes in a file.
+// The record that one call of log() writes to a file.
 
 #include <cstdint>
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace accelerate::tracking {
 
-/// The step, if there is one, the time, and the values. One that has the name of either is called `metric/step` or
-/// `metric/time`: a record has each name once.
+/// The step, if given, the time, and the values. A value named step or time becomes `metric/step` or `metric/time`,
+/// because names in a record are unique.
 Values record_of(const Values& values, std::optional<int64_t> step);
 
 }  // namespace accelerate::tracking

@@ -1,6 +1,6 @@
 #pragma once
 
-// Settings of trackers that a program, or the environment, can give.
+// Tracker settings that come from the program or the environment.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace accelerate::tracking {
 
-/// `given`, else the variable where it is set and not empty, else `fallback`.
+/// `given` if not empty, otherwise the variable if set and not empty, otherwise `fallback`.
 inline std::string setting(const std::string& given, const char* variable, const std::string& fallback = "") {
   if (!given.empty()) return given;
   const auto value = environment_variable(variable);

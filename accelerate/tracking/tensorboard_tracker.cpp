@@ -17,7 +17,7 @@ namespace accelerate::tracking {
 
 namespace {
 
-/// A number that no other event file of this process has.
+/// A number that is unique among the event files of this process.
 int64_t next_file_number() {
   static std::atomic<int64_t> number = 0;
   return number++;
@@ -70,7 +70,7 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
       for (const auto& [part, content] : *parts) {
         auto number = number_of(content);
         if (!number) continue;
-        const auto curve = prefix + "_" + part;  // with a directory of its own
+        const auto curve = prefix + "_" + part;  // has its own directory
         if (escapes_directory(curve)) {
           get_logger("accelerate.tracking")
               .warning_once("tensorboard: '" + curve + "' leads out of the run's directory and is left out",

@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics for TensorBoard.
+// A tracker that writes TensorBoard event files.
 
 #include <filesystem>
 #include <map>
@@ -16,9 +16,9 @@ class EventSummary;
 
 namespace accelerate::tracking {
 
-/// Writes event files below `directory` as Python's TensorBoardTracker does: numbers as scalars, texts as texts, a map
-/// of numbers as curves of one chart (each in a run directory/<name>_<part>), and the configuration as hyperparameters
-/// in a directory named after the time, together with a hparams.yml. Every log() reaches the file at once.
+/// Writes event files below `directory` like Python's TensorBoardTracker. Numbers become scalars and texts become
+/// texts. A map of numbers becomes the curves of one chart, each in a run directory/<name>_<part>. The configuration
+/// becomes hyperparameters in a directory named after the time, with a hparams.yml. Every log() is written at once.
 class TensorBoardTracker : public Tracker {
  public:
   explicit TensorBoardTracker(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every tracker does. Derive from it to send the metrics of a run to a place of your own.
+// The interface of all trackers. Derive from it to send the metrics of a run to a custom destination.
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace accelerate::tracking {
 
-/// Pixels of 8 bits per channel: height x width x channels values, row by row from the top; 1 (grey), 3 (RGB) or 4
-/// (RGBA) channels.
+/// An image with 8 bits per channel: height x width x channels values in row-major order from the top. It has 1 (grey),
+/// 3 (RGB) or 4 (RGBA) channels.
 struct Image {
   int64_t height = 0;
   int64_t width = 0;
@@ -22,37 +22,37 @@ struct Image {
 };
 
 using Images = std::vector<std::pair<std::string, Image>>;
-using Histograms = std::vector<std::pair<std::string, std::vector<double>>>;  // the numbers themselves, by name
+using Histograms = std::vector<std::pair<std::string, std::vector<double>>>;  // raw values by name
 
-/// Takes the metrics of a run to one place. An Accelerator calls it from the thread that trains. A function that throws
-/// costs the run a warning and what was to be written, nothing more: see GuardedTracker.
+/// Sends the metrics of a run to one destination. An Accelerator calls it from the training thread. If a function
+/// throws, the run continues with a warning and loses what was to be written: see GuardedTracker.
 class Tracker {
  public:
   virtual ~Tracker() = default;
 
-  /// The word that users know it by.
+  /// The name by which users refer to it.
   virtual std::string name() const = 0;
 
-  /// Opens what it writes to: called before everything below, and again later if it throws. Constructing a tracker
-  /// leaves no trace yet.
+  /// Opens the destination. Called before all functions below, and again later if it throws. The constructor must have
+  /// no side effects.
   virtual void start() {}
 
-  /// Keeps the settings of the run.
+  /// Stores the settings of the run.
   virtual void store_init_configuration(const Values& config) = 0;
 
-  /// Keeps values of one moment. What has been logged is kept even if the process is killed right after.
+  /// Logs values of one step. They persist even if the process is killed right after.
   virtual void log(const Values& values, std::optional<int64_t> step) = 0;
 
-  /// Keeps images. A tracker without a place for them ignores them.
+  /// Logs images. Ignored by trackers that do not support them.
   virtual void log_images(const Images& images, std::optional<int64_t> step) {}
 
-  /// Keeps the distribution of numbers. A tracker without a place for them ignores them.
+  /// Logs the distribution of numbers. Ignored by trackers that do not support it.
   virtual void log_histograms(const Histograms& histograms, std::optional<int64_t> step) {}
 
   /// Ends the run.
   virtual void finish() {}
 
-  /// Whether only the main process of a job has something to say to it.
+  /// Whether only the main process of a job logs to it.
   virtual bool main_process_only() const { return true; }
 };
 

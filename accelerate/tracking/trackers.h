@@ -1,6 +1,6 @@
 #pragma once
 
-// All trackers of a run, spoken to as one.
+// The set of trackers of a run, behind one interface.
 
 #include <memory>
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace accelerate::tracking {
 
-/// Passes everything on to the trackers of a run that have something to do on this process, each guarded: none of the
-/// calls below throws because a tracker fails.
+/// Forwards all calls to the trackers that are active on this process. Each is guarded: no call below throws because a
+/// tracker fails.
 class Trackers {
  public:
   Trackers() = default;
@@ -21,12 +21,12 @@ class Trackers {
   Trackers& operator=(const Trackers&) = delete;
   ~Trackers() { finish(); }
 
-  /// Makes the trackers and tells them the configuration; earlier ones are finished first. Every process calls it with
-  /// the same arguments. Throws what make_trackers throws.
+  /// Creates the trackers and stores the configuration. Finishes earlier trackers first. All processes call it with the
+  /// same arguments. Throws what make_trackers throws.
   void init(const std::vector<LogWith>& log_with, const TrackerSettings& settings, const Values& config,
             bool is_main_process);
 
-  /// Whether something that is logged on this process is kept.
+  /// Whether values logged on this process are stored.
   bool active() const { return active_; }
   bool initialized() const { return !trackers_.empty(); }
 
@@ -34,11 +34,11 @@ class Trackers {
   void log_images(const Images& images, std::optional<int64_t> step);
   void log_histograms(const Histograms& histograms, std::optional<int64_t> step);
 
-  /// The tracker of that name; on a process that it does not concern, one that ignores everything. Throws Error with
-  /// the known names for another one.
+  /// The tracker with that name. On processes where it is inactive it ignores all calls. Throws Error with the known
+  /// names if there is no such tracker.
   Tracker& get(const std::string& name);
 
-  /// Ends the run. Further calls find no trackers.
+  /// Ends the run and removes all trackers.
   void finish();
 
  private:

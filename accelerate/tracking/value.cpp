@@ -9,8 +9,8 @@ namespace accelerate::tracking {
 
 namespace {
 
-/// The shortest text that reads back as the same number, always with a point so that it stays a floating-point number:
-/// PyYAML takes 1e-05 for a word and 1.0e-05 for a number.
+/// The shortest text that round-trips. It always contains a point, so that it stays a floating-point number: PyYAML
+/// reads 1e-05 as a string and 1.0e-05 as a number.
 std::string shortest(double number) {
   char buffer[32];
   auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), number);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What can be told to a tracker, and how it reads as text.
+// Values that trackers accept, and their conversion to text.
 
 #include <concepts>
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace accelerate::tracking {
 
 class Value;
 
-/// Names and what they stand for, in the order they were written down.
+/// Names and values, in insertion order.
 using Values = std::vector<std::pair<std::string, Value>>;
 
-/// A truth value, a number, a text, or several of them by name.
+/// A bool, a number, a text, or a map of values by name.
 class Value {
  public:
   using Content = std::variant<bool, int64_t, double, std::string, Values>;
@@ -43,17 +43,17 @@ class Value {
   Content content_;
 };
 
-/// The value as a number (true is 1), nothing for a text or a map.
+/// The value as a number (true is 1). Nothing for a text or a map.
 std::optional<double> number_of(const Value& value);
 
-/// The value as JSON, in the form of Python's json module: NaN, Infinity and -Infinity are words, and numbers read back
-/// as exactly the same ones. But for those three words it is YAML too.
+/// The value as JSON in the form of Python's json module: NaN, Infinity and -Infinity are literals, and numbers
+/// round-trip exactly. Without these three literals it is also valid YAML.
 std::string to_json(const Value& value);
 
-/// The value as Python's str() shows it: a text without quotes, True, nan.
+/// The value as Python's str() prints it: a text without quotes, True, nan.
 std::string to_text(const Value& value);
 
-/// The same values without maps in maps: {"a": {"b": 1}} becomes {"a/b": 1}.
+/// Flattens nested maps: {"a": {"b": 1}} becomes {"a/b": 1}.
 Values flatten(const Values& values);
 
 }  // namespace accelerate::tracking

@@ -1,12 +1,12 @@
 #pragma once
 
-// The time that trackers write beside a value.
+// The timestamp of a logged value.
 
 #include <chrono>
 
 namespace accelerate::tracking {
 
-/// Seconds since 1970.
+/// Seconds since the Unix epoch.
 inline double wall_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }

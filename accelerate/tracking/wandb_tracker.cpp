@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Eight letters and digits, as W&B gives them to its runs.
+/// Eight random letters and digits, like the ids of W&B.
 std::string new_run_id() {
   constexpr std::string_view kSigns = "0123456789abcdefghijklmnopqrstuvwxyz";
   std::random_device random;
@@ -52,7 +52,7 @@ std::vector<std::string> between_commas(const std::string& text) {
   return parts;
 }
 
-/// In the local time, as W&B names directories.
+/// Local time, in the format of W&B's directory names.
 std::string directory_time(double seconds) {
   const auto whole = static_cast<std::time_t>(seconds);
   std::tm parts{};
@@ -62,12 +62,13 @@ std::string directory_time(double seconds) {
   return text;
 }
 
-/// Where W&B's programs look for the latest run. Where there are no links, they have to be told its name.
+/// Points the link latest-run to the run, where W&B's programs look for it. On file systems without links they need its
+/// name.
 void make_latest(const fs::path& directory) {
   const auto fresh = directory / "latest-run", link = directory.parent_path() / "latest-run";
   std::error_code error;
   fs::create_directory_symlink(directory.filename(), fresh, error);
-  if (!error) fs::rename(fresh, link, error);  // in one step: who looks for it finds the one before or this one
+  if (!error) fs::rename(fresh, link, error);  // atomic: readers find the previous run or this one
   if (error) fs::remove(fresh, error);
 }
 

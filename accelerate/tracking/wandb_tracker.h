@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics for Weights & Biases, in files that `wandb sync` uploads.
+// A tracker for Weights & Biases that writes files for `wandb sync` to upload.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,24 +14,24 @@
 
 namespace accelerate::tracking {
 
-/// The words of wandb.init, as far as they make sense offline.
+/// The arguments of wandb.init that apply offline.
 struct WandbOptions {
-  std::string entity = {};             // else WANDB_ENTITY; the user or team, else that of who uploads
-  std::string name = {};               // else WANDB_NAME, else W&B invents one
-  std::string id = {};                 // else WANDB_RUN_ID, which goes on with that run, else a new one
-  std::string group = {};              // else WANDB_RUN_GROUP
-  std::string job_type = {};           // else WANDB_JOB_TYPE
-  std::vector<std::string> tags = {};  // else those of WANDB_TAGS, between commas
-  std::string notes = {};              // else WANDB_NOTES
-  std::filesystem::path dir = {};      // else WANDB_DIR, else the current directory
-  std::string mode = {};               // else WANDB_MODE, else offline; disabled writes nothing
+  std::string entity = {};             // user or team; default: WANDB_ENTITY, then the user who uploads
+  std::string name = {};               // default: WANDB_NAME, then chosen by W&B
+  std::string id = {};                 // continues that run if it exists; default: WANDB_RUN_ID, then a new id
+  std::string group = {};              // default: WANDB_RUN_GROUP
+  std::string job_type = {};           // default: WANDB_JOB_TYPE
+  std::vector<std::string> tags = {};  // default: WANDB_TAGS, separated by commas
+  std::string notes = {};              // default: WANDB_NOTES
+  std::filesystem::path dir = {};      // default: WANDB_DIR, then the current directory
+  std::string mode = {};               // default: WANDB_MODE, then offline; disabled writes nothing
 };
 
-/// Writes dir/wandb/offline-run-<time>-<id>/run-<id>.wandb as W&B does offline, and the link dir/wandb/latest-run. The
-/// values of one step are a row of the history, which is written when the next step begins; they are in the summary,
-/// the latest values, at once. Values without a step have the one after the last. W&B's steps never go back: what comes
-/// for an earlier one is left out, with a warning. Throws Error when it is made in a mode that needs a server, or with
-/// an id that cannot be one.
+/// Writes dir/wandb/offline-run-<time>-<id>/run-<id>.wandb in W&B's offline format, and the link dir/wandb/latest-run.
+/// The values of one step form a row of the history, which is written when the next step begins. The summary (the
+/// latest values) is written at once. Values without a step get the step after the last. W&B's steps never decrease:
+/// values of an earlier step are dropped with a warning. The constructor throws Error for a mode that needs a server,
+/// or for an invalid id.
 class WandbTracker : public Tracker {
  public:
   WandbTracker(const std::string& project_name, const WandbOptions& options);
@@ -42,7 +42,7 @@ class WandbTracker : public Tracker {
   void log(const Values& values, std::optional<int64_t> step) override;
   void finish() override;
 
-  /// What `wandb sync` takes; empty before start().
+  /// The directory for `wandb sync`. Empty before start().
   const std::filesystem::path& directory() const { return directory_; }
 
  private:
@@ -51,12 +51,12 @@ class WandbTracker : public Tracker {
   double runtime_seconds() const;
 
   formats::WandbRun run_;
-  std::filesystem::path home_;  // where the runs are
+  std::filesystem::path home_;  // the parent directory of the runs
   bool disabled_;
   std::filesystem::path directory_;
   std::optional<AppendFile> file_;
   int64_t num_records_ = 0;
-  formats::WandbItems row_;  // of the last step. `wandb sync` would take two rows of one step for two steps
+  formats::WandbItems row_;  // of the last step; `wandb sync` would count two rows of one step as two steps
   int64_t last_step_ = -1;
 };
 
