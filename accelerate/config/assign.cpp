@@ -64,8 +64,8 @@ std::vector<std::string> read_list(const Key& key, const DocumentNode& node) {
   return texts;
 }
 
-/// A key inside a section is only refused when it looks like a slip: newer versions of Python add keys here, and those
-/// of DeepSpeed and Megatron-LM are not ours to know.
+/// Refuses an unknown key inside a section only if it looks like a typo: newer versions of Python's Accelerate add
+/// keys, and DeepSpeed and Megatron-LM define their own.
 void check_section_key(const Key& section, const DocumentNode& name) {
   if (name.kind != DocumentNode::Kind::Text) refuse(section, name, "a key has to be a word");
   const auto& known = section.choices;
@@ -93,7 +93,7 @@ Section read_section(const Key& key, const DocumentNode& node) {
   return section;
 }
 
-/// The value of an assignment, as a file would have it.
+/// The value of an assignment, in the form that a file would have.
 DocumentNode node_of(const Key& key, const std::string& text) {
   auto node = plain_text(text);
   bool is_list = std::holds_alternative<std::optional<std::vector<std::string>> LaunchConfig::*>(key.member);

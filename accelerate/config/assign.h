@@ -1,6 +1,6 @@
 #pragma once
 
-// Giving a key of the configuration the value that a file or a command line says.
+// Assigns values from a file or a command line to keys of the configuration.
 
 #include <string>
 
@@ -9,22 +9,22 @@
 
 namespace accelerate::config {
 
-/// A value that a key cannot have. The message is half a sentence that begins with the key; the place is apart.
+/// An invalid value for a key. The message is half a sentence that begins with the key; the position is separate.
 class ValueError : public Error {
  public:
   ValueError(const Position& position, const std::string& message) : Error(message), position(position) {}
   Position position;
 };
 
-/// Gives `key` the value of `node`; null takes its value away. Throws ValueError when it is of the wrong type, none of
-/// the choices, or out of range.
+/// Assigns the value of `node` to `key`; null clears it. Throws ValueError if the value has the wrong type, is not one
+/// of the choices, or is out of range.
 void assign(LaunchConfig& config, const Key& key, const DocumentNode& node);
 
-/// Does what `assignment` says: "key=value", or "section.key=value". A list is written with commas, null takes the key
-/// away. Throws ConfigError naming the assignment.
+/// Parses and applies "key=value" or "section.key=value". Lists are separated by commas; null clears the key. Throws
+/// ConfigError naming the assignment.
 void assign_text(LaunchConfig& config, const std::string& assignment);
 
-/// "unknown key 'x'" and what to do about it.
+/// "unknown key 'x'" and the remedy.
 std::string unknown_key_message(const std::string& name);
 
 }  // namespace accelerate::config

@@ -13,10 +13,10 @@ namespace accelerate::config {
 
 namespace {
 
-constexpr size_t kMaxDepth = 16;  // a real one has 2
-constexpr int kMaxNodes = 10000;  // references (*name) can make a small file a large tree
+constexpr size_t kMaxDepth = 16;  // a real one has depth 2
+constexpr int kMaxNodes = 10000;  // aliases (*name) can expand a small file into a large tree
 
-/// The line at `position` and a mark below its column; nothing for a place outside of the text.
+/// The line at `position` with a mark below its column. Empty for a position outside of the text.
 std::string quote_line(const std::string& text, const Position& position) {
   size_t begin = 0;
   for (int line = 1; line < position.line && begin != std::string::npos; ++line) {
@@ -49,7 +49,7 @@ void check_json(const std::string& text, const std::string& source) {
     [[maybe_unused]] auto parsed = nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     std::string what = error.what();
-    auto reason = what.find(": ");  // after the name of the exception and the place, which we say ourselves
+    auto reason = what.find(": ");  // skips the exception's name and position, which our message has already
     refuse(source, text, position_at(text, error.byte > 0 ? error.byte - 1 : 0),
            "this is not JSON: " + (reason == std::string::npos ? what : what.substr(reason + 2)));
   }
@@ -62,7 +62,7 @@ int count_nodes(const DocumentNode& node) {
   return count;
 }
 
-/// Makes the tree of what yaml-cpp reads, piece by piece.
+/// Builds the tree from the events of yaml-cpp.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(const std::string& text, const std::string& source) : text_(text), source_(source) {}
@@ -104,7 +104,7 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   static constexpr const char* kTextTag = "tag:yaml.org,2002:str";
 
-  /// A list or a map of which the end has not been met.
+  /// A list or map that is not complete yet.
   struct Open {
     DocumentNode node;
     YAML::anchor_t anchor;
@@ -168,7 +168,7 @@ DocumentNode parse_document(const std::string& text, Syntax syntax, const std::s
                       " bytes; no configuration has, so this is another file");
   }
   if (syntax == Syntax::Json) check_json(text, source);
-  // JSON is YAML too, and yaml-cpp knows the place of every value.
+  // JSON is a subset of YAML, and yaml-cpp gives the position of every value.
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);

@@ -1,7 +1,7 @@
 #pragma once
 
-// A configuration file as a tree of texts, lists and maps, each with its place in the file. What the texts mean is
-// decided by whoever knows the key they belong to.
+// A configuration file as a syntax tree of texts, lists and maps with their positions. The code that knows a key
+// decides how to interpret its text.
 
 #include <cstddef>
 #include <string>
@@ -11,29 +11,29 @@
 
 namespace accelerate::config {
 
-/// A node of the tree. Only the members of its kind are filled.
+/// A node of the tree. Only the members of its kind are set.
 struct DocumentNode {
   enum class Kind { Null, Text, List, Map };
 
   Kind kind = Kind::Null;
   Position position = {};
   std::string text = {};
-  bool quoted = false;                   // then it is a text, also when it looks like a number or a flag
-  std::vector<DocumentNode> keys = {};   // of a map, in the order of the file; a key may be there twice
-  std::vector<DocumentNode> items = {};  // of a list; of a map the values, in the order of `keys`
+  bool quoted = false;                   // always a text, even if it looks like a number or a flag
+  std::vector<DocumentNode> keys = {};   // of a map, in file order; may contain duplicates
+  std::vector<DocumentNode> items = {};  // of a list; for a map the values, in the order of `keys`
 };
 
-/// What a text may have: far more than the few hundred bytes of a configuration.
+/// The size limit of a document. A configuration has a few hundred bytes.
 constexpr size_t kMaxBytes = size_t{64} << 10;
 
-/// How to read a text.
+/// The syntax of a text.
 enum class Syntax { Yaml, Json };
 
-/// Reads one document. Throws ConfigError as "source:line:column: reason" with the line itself below it when the text
-/// is not of the syntax, is nested too deep, is far larger than a configuration, or asks for types by tags.
+/// Parses one document. Throws ConfigError "source:line:column: reason", followed by the line, if the text has syntax
+/// errors, is nested too deeply, is too large, or uses type tags.
 DocumentNode parse_document(const std::string& text, Syntax syntax, const std::string& source);
 
-/// "source:line:column", or the source alone when there is no place.
+/// "source:line:column", or only the source if there is no position.
 std::string place(const std::string& source, const Position& position);
 
 }  // namespace accelerate::config

@@ -1,7 +1,7 @@
 #pragma once
 
-// The keys of a configuration file: what each is called, means, and can be. Reading, writing, the questionnaire's
-// `--set` and the published schema all follow this one table.
+// The keys of a configuration file, with their names, meanings and valid values. Reading, writing, `--set` and the
+// published schema all use this table.
 
 #include <limits>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace accelerate::config {
 
-/// The member of LaunchConfig that holds a key; its type is the key's.
+/// The member of LaunchConfig for a key. Its type is the type of the key.
 using Member = std::variant<std::optional<bool> LaunchConfig::*, std::optional<int64_t> LaunchConfig::*,
                             std::optional<std::string> LaunchConfig::*,
                             std::optional<std::vector<std::string>> LaunchConfig::*, Section LaunchConfig::*>;
@@ -23,12 +23,12 @@ struct Key {
   std::string name;
   Member member;
   std::string meaning;                    // half a sentence
-  std::vector<std::string> choices = {};  // of a text; of a section the keys known inside it; empty: any
+  std::vector<std::string> choices = {};  // for a text; for a section its known keys; empty: any
   int64_t minimum = std::numeric_limits<int64_t>::min();
   int64_t maximum = std::numeric_limits<int64_t>::max();
 };
 
-/// All keys, in the order in which Python Accelerate lists them.
+/// All keys, in the order of Python's Accelerate.
 const std::vector<Key>& keys();
 
 /// The key of this name, or null.

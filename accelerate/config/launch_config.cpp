@@ -30,13 +30,13 @@ std::string read_text(const fs::path& path) {
   if (fs::is_directory(status)) throw ConfigError(path.string() + ": this is a directory; name the file in it");
   std::ifstream file(path);
   if (!file) throw ConfigError(path.string() + ": cannot be read: " + std::strerror(errno));
-  std::string text(kMaxBytes + 1, '\0');  // one more shows that it is too long; some files have no end
+  std::string text(kMaxBytes + 1, '\0');  // one byte more detects a file that is too long; some files are endless
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
   return text;
 }
 
-/// Reads the keys of a document one by one and keeps the mistakes, so that a user meets all of them at once.
+/// Reads the keys of a document one by one and collects the mistakes, so that the user sees all of them at once.
 class ConfigReader {
  public:
   explicit ConfigReader(const fs::path& path) : source_(path.string()) { config_.file = path; }
@@ -63,7 +63,7 @@ class ConfigReader {
     }
     const auto* key = find_key(name.text);
     if (key == nullptr) return add_mistake(name.position, unknown_key_message(name.text));
-    // Python writes -1 for a number of processes that is to be given at launch.
+    // Python writes -1 if the number of processes is to be given at launch.
     if (key->name == "num_processes" && value.text == "-1") value = DocumentNode{.position = value.position};
     try {
       assign(config_, *key, value);

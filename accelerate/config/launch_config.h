@@ -1,6 +1,6 @@
 #pragma once
 
-// What a configuration file says: the keys of Python Accelerate's file, each absent or given.
+// The content of a configuration file: the keys of Python's Accelerate, each optional.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,32 +14,32 @@
 
 namespace accelerate::config {
 
-/// A configuration that cannot be understood; each line of the message names the place and the remedy.
+/// An invalid configuration. Each line of the message names the position and the remedy.
 class ConfigError : public Error {
  public:
   using Error::Error;
 };
 
-/// A value inside a section: nothing (null), a flag, a number, a text, or a list of texts.
+/// A value inside a section: null, a flag, a number, a text, or a list of texts.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<std::string>>;
 
 /// The keys below one of the `..._config` keys.
 using Section = std::map<std::string, Value>;
 
-/// A place in a file, counted from 1.
+/// A position in a file, counted from 1.
 struct Position {
   int line = 0;
   int column = 0;
 };
 
-/// The settings of a job. A key that the file does not have is empty; what then holds is for the reader to decide.
+/// The settings of a job. Keys that are not in the file are empty; the reader of the setting chooses the default.
 struct LaunchConfig {
   std::optional<std::string> compute_environment = std::nullopt;  // LOCAL_MACHINE or AMAZON_SAGEMAKER
   std::optional<std::string> distributed_type = std::nullopt;     // NO, MULTI_CPU, MULTI_GPU, ...
   std::optional<std::string> mixed_precision = std::nullopt;      // no, fp16, bf16 or fp8
   std::optional<bool> use_cpu = std::nullopt;
   std::optional<bool> debug = std::nullopt;
-  std::optional<int64_t> num_processes = std::nullopt;  // of all machines together
+  std::optional<int64_t> num_processes = std::nullopt;  // on all machines together
   std::optional<int64_t> machine_rank = std::nullopt;
   std::optional<int64_t> num_machines = std::nullopt;
   std::optional<std::string> gpu_ids = std::nullopt;  // "all" or "0,2"
@@ -66,20 +66,20 @@ struct LaunchConfig {
   std::optional<std::vector<std::string>> tpu_env = std::nullopt;
   Section dynamo_config = {};  // dynamo_backend, dynamo_mode, dynamo_use_fullgraph, ...
 
-  std::filesystem::path file = {};                 // that this was read from; empty for one made in memory
-  std::map<std::string, Position> positions = {};  // of each key given; "dynamo_config.dynamo_mode" inside a section
-  std::vector<std::string> upgrades = {};          // a sentence for each thing an older version wrote differently
+  std::filesystem::path file = {};                 // the source file; empty if created in memory
+  std::map<std::string, Position> positions = {};  // of each given key; "dynamo_config.dynamo_mode" inside a section
+  std::vector<std::string> upgrades = {};          // a sentence for each difference from an older version's format
 
-  /// "file:line" of a key, as the origin of a value in messages; empty when the file does not have it.
+  /// "file:line" of a key, for messages. Empty if the file does not contain it.
   std::string origin(const std::string& key) const;
 };
 
-/// The file that is read when none is named: $HF_HOME/accelerate/default_config.yaml, where HF_HOME is by default
-/// $XDG_CACHE_HOME/huggingface and that ~/.cache/huggingface. It need not exist.
+/// The default configuration file: $HF_HOME/accelerate/default_config.yaml. HF_HOME defaults to
+/// $XDG_CACHE_HOME/huggingface, and XDG_CACHE_HOME to ~/.cache. The file need not exist.
 std::filesystem::path default_config_file();
 
-/// Reads YAML, or JSON when the name ends in .json; what older versions wrote is upgraded on the way. Throws
-/// ConfigError with one line per mistake, each as file:line:column and its remedy.
+/// Reads YAML, or JSON if the name ends in .json, and upgrades files of older versions. Throws ConfigError with one
+/// line per mistake, each with file:line:column and the remedy.
 LaunchConfig read_launch_config(const std::filesystem::path& path);
 
 }  // namespace accelerate::config

@@ -13,7 +13,7 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// std::from_chars knows no plus.
+/// std::from_chars does not accept a plus sign.
 std::string_view without_plus(std::string_view digits) {
   if (digits.starts_with("+")) digits.remove_prefix(1);
   return digits;
@@ -21,7 +21,7 @@ std::string_view without_plus(std::string_view digits) {
 
 bool is_plain(const DocumentNode& node) { return node.kind == DocumentNode::Kind::Text && !node.quoted; }
 
-/// With a point, as YAML 1.1 wants it: 1e3 is a text there.
+/// Requires a point, as YAML 1.1 does: 1e3 is a text there.
 bool is_number(const DocumentNode& node) {
   static const std::regex kPattern(R"([-+]?([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+][0-9]+)?)");
   return is_plain(node) && std::regex_match(node.text, kPattern);
@@ -78,7 +78,7 @@ Value as_value(const DocumentNode& node) {
 }
 
 bool needs_quotes(const std::string& text) {
-  // What Python would take for a number in another notation: 0x1F, 0b1, 1_000, 1:30 (sexagesimal), .inf, a date.
+  // Other notations that Python would read as a number: 0x1F, 0b1, 1_000, 1:30 (sexagesimal), .inf, a date.
   static const std::regex kNumberLike(R"([-+.]?[0-9][0-9a-fA-Fx_:.+-]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|[=<])");
   static const std::regex kAddress(R"([0-9]+(\.[0-9]+){2,})");
   auto node = plain_text(text);

@@ -37,7 +37,7 @@ ordered_json schema_of(const Key& key) {
   return schema;
 }
 
-/// In the YAML of 1.1, which Python and many editors read, an unquoted NO or no is false. We take it for the text.
+/// In YAML 1.1, which Python and many editors read, an unquoted NO or no is false. This library reads it as text.
 void accept_unquoted_no(ordered_json& schema) {
   for (const char* key : {"distributed_type", "mixed_precision", "downcast_bf16"}) {
     auto& property = schema["properties"][key];

@@ -6,7 +6,7 @@
 
 namespace accelerate::config {
 
-/// The schema (draft 07) as JSON, made from the table of keys.
+/// The schema (draft 07) as JSON, generated from the table of keys.
 std::string config_schema();
 
 }  // namespace accelerate::config

@@ -8,7 +8,7 @@ namespace accelerate::config {
 
 namespace {
 
-/// The index of a key, or that behind the last.
+/// The index of a key, or the number of keys if it is missing.
 size_t index_of(const DocumentNode& map, const std::string& name) {
   auto has_name = [&](const DocumentNode& key) { return key.kind == DocumentNode::Kind::Text && key.text == name; };
   return std::find_if(map.keys.begin(), map.keys.end(), has_name) - map.keys.begin();
@@ -21,7 +21,7 @@ void erase(DocumentNode& map, size_t index) {
   map.items.erase(map.items.begin() + index);
 }
 
-/// Removes the key and returns its value, with the position of the key.
+/// Removes the key and returns its value.
 DocumentNode take(DocumentNode& map, const std::string& name) {
   auto index = index_of(map, name);
   auto value = map.items[index];
@@ -59,7 +59,7 @@ void upgrade_dynamo_backend(DocumentNode& file, std::vector<std::string>& change
   changes.emplace_back("dynamo_backend has moved into dynamo_config");
 }
 
-/// Until 0.27 the only user of XLA was the TPU.
+/// Until 0.27 XLA was only used by TPUs.
 void upgrade_tpu(DocumentNode& file, std::vector<std::string>& changes) {
   auto index = index_of(file, "distributed_type");
   if (index == file.keys.size() || file.items[index].text != "TPU") return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that older versions of Accelerate wrote, brought to today's keys.
+// Upgrades files of older versions of Accelerate to the current keys.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace accelerate::config {
 
-/// Renames and removes what has changed in the keys of `file`, a map. Returns a sentence for each change.
+/// Renames and removes outdated keys of `file`, a map. Returns a sentence for each change.
 std::vector<std::string> upgrade(DocumentNode& file);
 
 }  // namespace accelerate::config

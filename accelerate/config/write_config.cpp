@@ -27,7 +27,7 @@ json json_of(const Value& value) {
       value);
 }
 
-/// The keys that are given; sorted, because nlohmann's objects are.
+/// The given keys, sorted because nlohmann's objects are.
 json json_of(const LaunchConfig& config) {
   json object = json::object();
   for (const auto& key : keys()) {
@@ -64,7 +64,7 @@ void emit(YAML::Emitter& out, const json& value) {
   } else if (value.is_null()) {
     out << YAML::LowerNull << YAML::Null;
   } else {
-    out << value.dump();  // a flag or a number is written as in JSON
+    out << value.dump();  // flags and numbers have the same form as in JSON
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Writing a configuration file that Python's Accelerate reads as its own.
+// Writes configuration files that Python's Accelerate can read.
 
 #include <filesystem>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace accelerate::config {
 
-/// The configuration as YAML: the keys that are given, sorted.
+/// The configuration as YAML: the given keys, sorted.
 std::string to_yaml(const LaunchConfig& config);
 
 /// The same as JSON.
 std::string to_json(const LaunchConfig& config);
 
-/// Writes JSON when the name ends in .json, YAML otherwise, and makes the directories above. The file is replaced as a
-/// whole or not at all. Throws Error naming the path and the reason.
+/// Writes JSON if the name ends in .json, otherwise YAML. Creates the parent directories and replaces the file
+/// atomically. Throws Error naming the path and the reason.
 void write_launch_config(const LaunchConfig& config, const std::filesystem::path& path);
 
 }  // namespace accelerate::config
