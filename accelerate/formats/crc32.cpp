@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kSlices = 16;
 
-/// kTables[k][b]: what the byte b contributes to the checksum when k bytes follow it.
+/// kTables[k][b]: the contribution of byte b to the checksum if k bytes follow it (slicing-by-16).
 constexpr auto kTables = [] {
   std::array<std::array<uint32_t, 256>, kSlices> tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -30,10 +30,10 @@ constexpr auto kTables = [] {
   return tables;
 }();
 
-/// The sum, not yet inverted, of bytes that follow others whose sum is `sum`.
+/// Extends the CRC `sum` by `bytes`, without the final inversion.
 uint32_t sum_by_tables(std::string_view bytes, uint32_t sum) {
   static_assert(std::endian::native == std::endian::little);
-  // Sixteen bytes at a time: their lookups do not wait for each other.
+  // Sixteen bytes per iteration: their lookups are independent.
   for (; bytes.size() >= kSlices; bytes.remove_prefix(kSlices)) {
     std::array<uint8_t, kSlices> block;
     std::memcpy(block.data(), bytes.data(), kSlices);

@@ -1,13 +1,13 @@
 #pragma once
 
-// The checksum of zip files.
+// CRC-32, the checksum of zip files.
 
 #include <cstdint>
 #include <string_view>
 
 namespace accelerate::formats {
 
-/// CRC-32 of bytes that follow others whose CRC-32 is `before`.
+/// Extends `before`, the CRC-32 of the preceding bytes, by `bytes`.
 uint32_t crc32(std::string_view bytes, uint32_t before = 0);
 
 }  // namespace accelerate::formats

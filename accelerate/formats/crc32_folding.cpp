@@ -10,14 +10,14 @@ namespace accelerate::formats {
 
 namespace {
 
-/// x to the power of `exponent` modulo the polynomial, in the form for products of numbers with reversed bits.
+/// x^exponent modulo the polynomial, in the form for products of bit-reflected numbers.
 constexpr int64_t power_of_x(int exponent) {
   uint32_t power = uint32_t{1} << 31;
   for (; exponent > 0; --exponent) power = times_x(power);
   return static_cast<int64_t>(power) << 1;
 }
 
-/// The factors that move sixteen bytes over `distance` bytes that follow them: for their second and their first half.
+/// The constants that shift sixteen bytes by `distance` bytes: for their second and their first half.
 template <int distance>
 [[gnu::target("pclmul,sse4.1")]] __m128i factors() {
   return _mm_set_epi64x(power_of_x(distance * 8 - 32), power_of_x(distance * 8 + 32));
@@ -38,7 +38,7 @@ bool can_fold_crc32() { return __builtin_cpu_supports("pclmul") && __builtin_cpu
 [[gnu::target("pclmul,sse4.1")]] std::array<char, 16> fold_crc32(std::string_view bytes, uint32_t sum) {
   const char* next = bytes.data();
   const char* end = next + bytes.size();
-  // Four at a time, because a product takes longer than it takes to begin the next one.
+  // Four independent lanes hide the latency of the multiplication.
   __m128i lanes[4] = {load(next), load(next + 16), load(next + 32), load(next + 48)};
   lanes[0] = _mm_xor_si128(lanes[0], _mm_cvtsi32_si128(static_cast<int>(sum)));
   const __m128i over_four = factors<64>(), over_one = factors<16>();

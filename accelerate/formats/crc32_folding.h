@@ -1,6 +1,6 @@
 #pragma once
 
-// The fast way to CRC-32, where the processor can multiply polynomials: as fast as memory is read, ten times as fast as
+// CRC-32 with PCLMULQDQ (Gopal et al., Intel 2009), if the processor has it: at memory speed, ten times as fast as
 // tables.
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace accelerate::formats {
 
-constexpr size_t kFoldedBytes = 64;  // what is taken at a time
+constexpr size_t kFoldedBytes = 64;  // block size
 
-/// Whether this processor can do it.
+/// Whether this processor supports it.
 bool can_fold_crc32();
 
-/// Sixteen bytes whose checksum, begun with 0, is that of `bytes` begun with `sum`. Takes a multiple of kFoldedBytes,
-/// at least one.
+/// Folds `bytes` into sixteen bytes whose CRC with initial value 0 equals the CRC of `bytes` with initial value `sum`.
+/// The size is a positive multiple of kFoldedBytes.
 std::array<char, 16> fold_crc32(std::string_view bytes, uint32_t sum);
 
 }  // namespace accelerate::formats

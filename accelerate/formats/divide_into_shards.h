@@ -1,6 +1,6 @@
 #pragma once
 
-// Which tensors of a model go into which of its files, as Python's packages divide them.
+// Divides the tensors of a model into shards in the same way as Python's packages.
 
 #include <cstdint>
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace accelerate::formats {
 
-/// Divides tensors in their order, each part as full as the limit allows. One that is larger than the limit is a part
-/// of its own. There is at least one part. `bytes_of(tensor)` is the size of one.
+/// Divides tensors in order into shards of at most `max_bytes`. A larger tensor gets its own shard. Returns at least
+/// one shard. `bytes_of(tensor)` is the size of a tensor.
 template <class Tensor, class BytesOf>
 std::vector<std::vector<Tensor>> divide_into_shards(const std::vector<Tensor>& tensors, uint64_t max_bytes,
                                                     BytesOf&& bytes_of) {

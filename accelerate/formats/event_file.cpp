@@ -11,7 +11,7 @@ namespace accelerate::formats {
 
 namespace {
 
-// Field numbers of TensorBoard's messages, as far as they are written here.
+// Field numbers of the TensorBoard messages that are written here.
 namespace event {
 enum { kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5 };
 }
@@ -62,7 +62,7 @@ std::string record_of(const ProtobufMessage& event) {
   return record;
 }
 
-/// The limits of all buckets from the lowest to the highest.
+/// The limits of all buckets, ascending.
 const std::vector<double>& bucket_limits() {
   static const auto limits = [] {
     std::vector<double> positive;
@@ -119,7 +119,7 @@ EventSummary& EventSummary::histogram(std::string_view tag, std::span<const doub
   double min = INFINITY, max = -INFINITY, num = 0, sum = 0, sum_squares = 0;
   for (double number : values) {
     if (!(number >= limits.front() && number <= limits.back())) continue;
-    // A bucket holds its lower limit and not its upper one, the last bucket both.
+    // A bucket includes its lower limit and excludes its upper one; the last bucket includes both.
     auto above = std::upper_bound(limits.begin(), limits.end(), number) - limits.begin();
     counts[std::min<size_t>(above, counts.size()) - 1] += 1;
     min = std::min(min, number);
@@ -130,8 +130,8 @@ EventSummary& EventSummary::histogram(std::string_view tag, std::span<const doub
   }
   if (num == 0) return *this;
 
-  // Only the buckets between the first and the last filled one are kept. An empty one before them gives the readers,
-  // who know upper limits alone, the lower limit of the first.
+  // Keeps only the buckets between the first and the last filled one. An empty bucket before them provides the lower
+  // limit of the first, because the format stores upper limits only.
   auto filled = [](double count) { return count > 0; };
   auto first = std::find_if(counts.begin(), counts.end(), filled) - counts.begin();
   auto last = counts.rend() - std::find_if(counts.rbegin(), counts.rend(), filled);

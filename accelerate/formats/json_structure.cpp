@@ -12,8 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Looks at the structure alone. A callback of the parser could do that too, but with one the parser takes quadratic
-/// time for an object of many objects.
+/// Checks only the structure. A parser callback could do the same, but makes the parser quadratic for an object of many
+/// objects.
 class StructureCheck : public nlohmann::json_sax<Json> {
  public:
   explicit StructureCheck(const std::string& source) : source_(source) {}
@@ -54,14 +54,14 @@ class StructureCheck : public nlohmann::json_sax<Json> {
   }
 
   const std::string& source_;
-  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that enclose the present place
+  std::vector<std::unordered_set<std::string>> keys_;  // of the enclosing objects
   int depth_ = 0;
 };
 
 }  // namespace
 
 void check_json_structure(std::string_view text, const std::string& source) {
-  // The parser takes a mark for nothing and a zero byte for the end.
+  // The parser ignores a byte order mark and treats a zero byte as the end.
   if (text.starts_with("\xef\xbb\xbf")) fail(source, ": its JSON begins with a byte order mark");
   if (text.find('\0') != text.npos) fail(source, ": its JSON contains a zero byte");
   StructureCheck check(source);
@@ -75,7 +75,7 @@ void check_json_depth(std::string_view text, const std::string& source) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char letter = text[i];
     if (quoted) {
-      if (letter == '\\') ++i;  // whatever follows it is part of the text
+      if (letter == '\\') ++i;  // skips the escaped character
       quoted = letter != '"';
     } else if (letter == '"') {
       quoted = true;

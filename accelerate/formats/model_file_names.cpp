@@ -22,8 +22,8 @@ void remove_other_model_files(const fs::path& directory, const ModelFileNames& n
                               const std::set<std::string>& kept) {
   const auto extension = std::regex_replace(names.extension, std::regex("\\."), "\\.");
   const std::regex shard(names.name + "-\\d{5}-of-\\d{5}" + extension);
-  // The index without one of its shards would be a model that cannot be loaded, so it goes first, and for good. Where
-  // a single file is there too, that is the model until it goes.
+  // An index without one of its shards would be a model that cannot be loaded, so the index is removed first, durably.
+  // If a single file exists too, that is the model until it is removed.
   for (const auto& name : {names.index(), names.file(0, 1)}) {
     if (!kept.contains(name) && fs::remove(directory / name)) sync_directory(directory);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the files of a model are called when it is in one file or in several.
+// The file names of a model in one file or in shards.
 
 #include <cstddef>
 #include <filesystem>
@@ -12,19 +12,19 @@ namespace accelerate::formats {
 inline constexpr const char* kSingleModelFile = "model.safetensors";
 inline constexpr const char* kModelIndexFile = "model.safetensors.index.json";
 
-/// A single file is called <name><extension>, one of several <name>-00001-of-00002<extension>.
+/// A single file is named <name><extension>, a shard <name>-00001-of-00002<extension>.
 struct ModelFileNames {
   std::string name = "model";
   std::string extension = ".safetensors";
 
-  /// The file at `place`, counted from 0, of `count`.
+  /// The name of shard `place` (from 0) of `count`.
   std::string file(size_t place, size_t count) const;
-  /// The file that says which tensor is in which of several.
+  /// The name of the index, which maps tensors to shards.
   std::string index() const;
 };
 
-/// Removes files of an earlier model with such names that are not among `kept`, for good: one that came back after a
-/// crash could be taken for the model. While they go, the earlier model is there as a whole or not at all.
+/// Durably removes files of an earlier model that have such names and are not in `kept`: a file that reappeared after a
+/// crash could be mistaken for the model. At any time during the removal the earlier model is complete or absent.
 void remove_other_model_files(const std::filesystem::path& directory, const ModelFileNames& names,
                               const std::set<std::string>& kept);
 

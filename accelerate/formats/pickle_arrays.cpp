@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 14> kNumberTypes = {"b1", "i1", "i2", "i4", "i8", "u1", "u2",
                                                            "u4", "u8", "f2", "f4", "f8", "c8", "c16"};
 
-/// Of a finished type such as "<u4".
+/// The element size of a complete type such as "<u4".
 size_t element_bytes(std::string_view type) { return std::stoul(std::string(type.substr(2))); }
 
 const std::string& finished_type(PickleGraph& graph, NodeId id) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// numpy's arrays and scalars in pickles, which hold the state of numpy's generator and now and then a number.
+// numpy arrays and scalars in pickles: they hold the state of numpy's generator, and occasionally a number.
 
 #include <vector>
 
@@ -11,16 +11,16 @@ namespace accelerate::formats {
 /// numpy.dtype("u4", align, copy)
 NodeId make_array_type(PickleGraph& graph, const std::vector<NodeId>& arguments);
 
-/// Its state (version, byte order, ...) completes a type.
+/// Completes a type with its state (version, byte order, ...).
 void set_array_type_state(PickleGraph& graph, ArrayTypeNode& type, NodeId state);
 
 /// _reconstruct(numpy.ndarray, (0,), b"b")
 NodeId make_empty_array(PickleGraph& graph, const std::vector<NodeId>& arguments);
 
-/// The array that the state (version, shape, type, is in Fortran's order, bytes) describes.
+/// The array described by the state (version, shape, type, is in Fortran order, bytes).
 NumpyArray make_array(PickleGraph& graph, NodeId state);
 
-/// scalar(type, bytes), which is a plain number afterwards.
+/// scalar(type, bytes). Returns a plain number.
 NodeId make_array_scalar(PickleGraph& graph, const std::vector<NodeId>& arguments);
 
 }  // namespace accelerate::formats

@@ -12,7 +12,7 @@ namespace {
 
 using Arguments = std::vector<NodeId>;
 
-/// Throws Error unless all elements lie inside the storage.
+/// Throws Error unless all elements are inside the storage.
 void check_bounds(const PickleGraph& graph, const TensorReference& tensor, uint64_t storage_elements) {
   if (tensor.sizes.size() != tensor.strides.size()) {
     graph.refuse("a tensor has ", tensor.sizes.size(), " sizes and ", tensor.strides.size(), " strides");
@@ -83,7 +83,7 @@ NodeId ordered_dict(PickleGraph& graph, const Arguments& arguments) {
   return graph.add(std::move(dict));
 }
 
-/// (factory): what a missing key would get does not matter to a checkpoint.
+/// (factory): the default for missing keys does not matter in a checkpoint.
 NodeId default_dict(PickleGraph& graph, const Arguments&) { return graph.add(MappingNode{ValueKind::Dict, {}}); }
 
 /// (dict)
@@ -104,7 +104,7 @@ NodeId size(PickleGraph& graph, const Arguments& arguments) {
 /// ()
 NodeId empty_bytes(PickleGraph& graph, const Arguments&) { return graph.add(PickleValue(Bytes{})); }
 
-/// (text, "latin1"): the characters of the text are the bytes.
+/// (text, "latin1"): each character of the text is a byte.
 NodeId encode(PickleGraph& graph, const Arguments& arguments) {
   const auto& text = graph.text(arguments[0]);
   if (graph.text(arguments[1]) != "latin1") graph.refuse("bytes are encoded in another way than latin1");
@@ -150,7 +150,7 @@ const std::map<std::string_view, Function>& functions() {
   return kFunctions;
 }
 
-/// Classes and types that stand as arguments only.
+/// Classes and types that may only be arguments.
 bool is_known_argument(std::string_view name) {
   constexpr std::string_view kNames[] = {"numpy.ndarray",        "torch.storage.UntypedStorage",
                                          "torch.UntypedStorage", "builtins.dict",
@@ -189,7 +189,7 @@ void set_state(PickleGraph& graph, NodeId object, NodeId state) {
     node = PickleValue(make_array(graph, state));
     return;
   }
-  // The attributes of a state dict (`_metadata`) say how old its modules are; nothing here asks for that.
+  // The attributes of a state dict (`_metadata`) contain the versions of its modules, which are not used here.
   auto* dict = std::get_if<MappingNode>(&node);
   if (!dict || dict->kind != ValueKind::OrderedDict)
     graph.refuse("its pickle gives attributes to an object without any");

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the few Python functions do that a pickle may name. Each is done here, on the graph; Python is never called.
+// Emulates the few Python functions that a pickle may name, on the graph. Python is never called.
 
 #include <string_view>
 
@@ -11,13 +11,13 @@ namespace accelerate::formats {
 /// Whether a pickle may name this function, class or type.
 bool is_known_global(std::string_view name);
 
-/// The object that the function makes of its arguments, a tuple.
+/// Calls the function with a tuple of arguments and returns the resulting object.
 NodeId call_global(PickleGraph& graph, NodeId function, NodeId arguments);
 
-/// Gives an object its state, as its class's __setstate__ would.
+/// Sets the state of an object, like its class's __setstate__.
 void set_state(PickleGraph& graph, NodeId object, NodeId state);
 
-/// The storage that a persistent id (a tuple) stands for.
+/// The storage for a persistent id (a tuple).
 NodeId storage_of(PickleGraph& graph, NodeId persistent_id);
 
 }  // namespace accelerate::formats

@@ -8,11 +8,12 @@ namespace accelerate::formats {
 
 namespace {
 
-constexpr size_t kMaxNodes = 10'000'000;  // a checkpoint has about twenty for each tensor
+constexpr size_t kMaxNodes = 10'000'000;  // a checkpoint has about twenty per tensor
 constexpr int kMaxDepth = 100;
 constexpr size_t kMaxDimensions = 64;
-// Python's pickler writes an object once and refers to it afterwards, so a pickle can be a bomb: ten lists of ten times
-// the list before. In checkpoints names and small tuples recur, which comes to less than ten times the pickle.
+// Python's pickler writes an object once and refers to it afterwards, so a pickle can be a decompression bomb: ten
+// nested lists, each with ten references to the one before. In checkpoints names and small tuples recur, which makes
+// less than ten times the size of the pickle.
 constexpr size_t kMaxGrowth = 32;
 constexpr size_t kFreeBytes = size_t{1} << 20;
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the instructions of a pickle have made so far. Objects may be shared and may still grow when others already
-// refer to them, so this is a graph; what a reader gets is the tree that unfolds from it.
+// The objects that the opcodes of a pickle have created so far. Objects may be shared, and may grow after others refer
+// to them, so they form a graph. The reader returns the tree that it unfolds to.
 
 #include <cstdint>
 #include <deque>
@@ -28,42 +28,42 @@ struct MappingNode {
   std::vector<std::pair<NodeId, NodeId>> entries;
 };
 
-/// A name of a Python function or class.
+/// The name of a Python function or class.
 struct GlobalNode {
   std::string name;  // "collections.OrderedDict"
 };
 
-/// The bytes that tensors refer to.
+/// The storage of tensors.
 struct StorageNode {
   std::string key;
   uint64_t bytes;
-  const PickleType* type;  // nullptr for an untyped one
+  const PickleType* type;  // nullptr if untyped
 };
 
-/// numpy's description of a type, "u4" before its byte order is known and "<u4" after.
+/// A numpy dtype: "u4" until its byte order is known, then "<u4".
 struct ArrayTypeNode {
   std::string type;
 };
 
-/// A numpy array before its contents are known.
+/// A numpy array without its content yet.
 struct EmptyArrayNode {};
 
 /// A finished value without parts, or one of the above.
 using PickleNode =
     std::variant<PickleValue, SequenceNode, MappingNode, GlobalNode, StorageNode, ArrayTypeNode, EmptyArrayNode>;
 
-/// The objects of one pickle. Throws Error naming the source for whatever is not as it should be.
+/// The objects of one pickle. Throws Error naming the source for invalid input.
 class PickleGraph {
  public:
   PickleGraph(std::string source, size_t pickle_bytes) : source_(std::move(source)), pickle_bytes_(pickle_bytes) {}
 
-  /// Adds an object. Throws Error when there are more than any checkpoint has, or when copies make them far larger than
-  /// the pickle is.
+  /// Adds an object. Throws Error if there are more than in any checkpoint, or if copies make them far larger than the
+  /// pickle.
   NodeId add(PickleNode node);
 
   PickleNode& operator[](NodeId id) { return nodes_[id]; }
 
-  /// The node as one of its alternatives, `wanted` saying which.
+  /// The node as one of its alternatives; `wanted` names it in the message.
   template <class Alternative>
   Alternative& get(NodeId id, std::string_view wanted) {
     if (auto* node = std::get_if<Alternative>(&nodes_[id])) return *node;
@@ -78,8 +78,8 @@ class PickleGraph {
   /// The sizes or strides of a tensor.
   std::vector<int64_t> integers(NodeId tuple);
 
-  /// The value that unfolds from a node. Throws Error when a value contains itself, is nested too deeply, or when
-  /// shared parts would make it far larger than the pickle is.
+  /// The value that unfolds from a node. Throws Error if a value contains itself, is nested too deeply, or if shared
+  /// parts would make it far larger than the pickle.
   PickleValue unfold(NodeId root);
 
   template <class... Parts>
@@ -91,17 +91,17 @@ class PickleGraph {
   const PickleValue& value(NodeId id, ValueKind kind, std::string_view wanted);
   PickleValue unfold(NodeId id, int depth);
   PickleValue unfold_parts(const PickleNode& node, int depth);
-  /// Counts what is made of the pickle, so that it stays in proportion.
+  /// Accounts for created bytes and throws Error if they exceed the limit, which is proportional to the pickle.
   void pay(size_t bytes);
 
   std::string source_;
   size_t pickle_bytes_;
-  std::deque<PickleNode> nodes_;  // stays in place while it grows
-  std::vector<bool> unfolding_;   // the nodes that enclose the present one
+  std::deque<PickleNode> nodes_;  // keeps references valid while it grows
+  std::vector<bool> unfolding_;   // the nodes on the current path, to detect cycles
   size_t made_bytes_ = 0;
 };
 
-/// A text from a file, fit for a message: shortened, and without what could confuse a terminal.
+/// Makes text from a file safe for a message: shortened, and without characters that could confuse a terminal.
 std::string printable(std::string_view text);
 
 }  // namespace accelerate::formats

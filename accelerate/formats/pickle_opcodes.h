@@ -1,6 +1,6 @@
 #pragma once
 
-// The instructions of pickles that make values. Those that Python has besides these are not known here.
+// The pickle opcodes that create values. Python's other opcodes are not supported.
 
 namespace accelerate::formats {
 
@@ -19,7 +19,7 @@ enum class Opcode : unsigned char {
   Long1 = 0x8a,
   Long4 = 0x8b,
   BinFloat = 'G',
-  ShortBinString = 'U',  // a text of Python 2
+  ShortBinString = 'U',  // a Python 2 string
   BinUnicode = 'X',
   ShortBinUnicode = 0x8c,
   BinUnicode8 = 0x8d,

@@ -12,7 +12,7 @@ namespace accelerate::formats {
 
 namespace {
 
-/// Follows the instructions of one pickle.
+/// Interprets the opcodes of one pickle.
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& source) : bytes_(bytes), graph_(source, bytes.size()) {}
@@ -29,7 +29,7 @@ class Reader {
  private:
   void follow(Opcode opcode);
 
-  // What stands in the pickle.
+  // Reads from the pickle.
 
   std::string_view take(uint64_t size) {
     if (size > bytes_.size() - position_) {
@@ -62,7 +62,7 @@ class Reader {
     if (version < 2 || version > 5) graph_.refuse("it is a pickle of protocol ", version, "; 2 to 5 are read");
   }
 
-  // What the instructions leave for each other.
+  // The stack of the pickle machine.
 
   void push(NodeId id) { stack_.push_back(id); }
   void push(PickleNode node) { push(graph_.add(std::move(node))); }
@@ -148,7 +148,7 @@ class Reader {
   size_t position_ = 0;
   PickleGraph graph_;
   std::vector<NodeId> stack_;
-  std::vector<size_t> marks_;  // sizes of the stack
+  std::vector<size_t> marks_;  // stack sizes
   std::unordered_map<uint64_t, NodeId> memo_;
 };
 

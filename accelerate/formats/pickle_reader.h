@@ -1,7 +1,7 @@
 #pragma once
 
-// Reads pickles without running them. A pickle is a program for Python's unpickler that can name any function; this
-// reader knows the instructions that make plain values and tensors, and refuses the rest.
+// Reads pickles without executing them. A pickle is a program for Python's unpickler that can name any function. This
+// reader supports the opcodes for plain values and tensors and refuses all others.
 
 #include <cstddef>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace accelerate::formats {
 
-/// The value of a pickle of protocol 2 to 5. Attributes of an OrderedDict are left out, a defaultdict or Counter is a
-/// dict, numpy's scalars are numbers. Throws Error naming `source` for an instruction or a global that is not on the
-/// list (naming it), for a value that contains itself, for tensors that reach outside of their storage, and for pickles
-/// that would take far more memory than they have bytes. `bytes` has to end with the pickle, unless `length` is given,
-/// which gets the length of the pickle.
+/// The value of a pickle of protocol 2 to 5. Drops attributes of an OrderedDict, reads a defaultdict or Counter as a
+/// dict and numpy scalars as numbers. Throws Error naming `source` for an opcode or global that is not on the list
+/// (naming it), for a value that contains itself, for tensors that exceed their storage, and for pickles that would
+/// need far more memory than their size. `bytes` must end with the pickle unless `length` is given, which receives the
+/// length of the pickle.
 PickleValue read_pickle(std::string_view bytes, const std::string& source, size_t* length = nullptr);
 
 }  // namespace accelerate::formats

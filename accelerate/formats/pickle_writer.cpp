@@ -10,7 +10,7 @@ namespace accelerate::formats {
 
 namespace {
 
-constexpr char kProtocol = 2;  // what torch.save writes, and all that weights_only reads
+constexpr char kProtocol = 2;  // as written by torch.save; weights_only reads no other
 
 class Writer {
  public:
@@ -65,7 +65,7 @@ class Writer {
 
   void write_float(double value) {
     write(Opcode::BinFloat);
-    write_little_endian(__builtin_bswap64(std::bit_cast<uint64_t>(value)));  // the one number in network order
+    write_little_endian(__builtin_bswap64(std::bit_cast<uint64_t>(value)));  // the only big-endian number
   }
 
   void write_text(std::string_view text) {
@@ -77,7 +77,7 @@ class Writer {
     bytes_ += text;
   }
 
-  /// Protocol 2 has no instruction for bytes: Python encodes a text whose characters are the bytes.
+  /// Protocol 2 has no opcode for bytes: Python encodes a text with one character per byte.
   void write_bytes(std::string_view bytes) {
     std::string text;
     for (unsigned char byte : bytes) {
@@ -140,7 +140,7 @@ class Writer {
     write(Opcode::Tuple);
   }
 
-  /// An empty array that gets its type, shape and bytes, as numpy does it.
+  /// Creates an empty array and then sets its type, shape and bytes, like numpy.
   void write_array(const NumpyArray& array) {
     write_global("numpy._core.multiarray", "_reconstruct");
     write_global("numpy", "ndarray");
@@ -168,7 +168,7 @@ class Writer {
     write(Opcode::Mark);
     write_integer(3);  // the version of this state
     write_text(type.substr(0, 1));
-    for (int field = 0; field < 3; ++field) write(Opcode::None);  // fields of a record, of which there are none
+    for (int field = 0; field < 3; ++field) write(Opcode::None);  // fields of a record type: none
     write_integer(-1);
     write_integer(-1);
     write_integer(0);
@@ -187,7 +187,7 @@ class Writer {
     write_integers(tensor.sizes);
     write_integers(tensor.strides);
     write(tensor.requires_grad ? Opcode::NewTrue : Opcode::NewFalse);
-    write_empty_ordered_dict();  // of hooks
+    write_empty_ordered_dict();  // hooks
     if (!is_typed) write_global("torch", type->dtype);
     write(Opcode::Tuple);
     write(Opcode::Reduce);

@@ -76,7 +76,7 @@ std::string encode_png(int64_t height, int64_t width, int64_t channels, std::spa
   std::string rows;
   auto row_size = static_cast<size_t>(width * channels);
   for (size_t start = 0; start < pixels.size(); start += row_size) {
-    rows.push_back(0);  // the row is stored as it is, without prediction from its neighbours
+    rows.push_back(0);  // filter type None
     rows.append(reinterpret_cast<const char*>(pixels.data()) + start, row_size);
   }
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", header) + chunk("IDAT", pack(rows)) + chunk("IEND", "");

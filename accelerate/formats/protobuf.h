@@ -1,6 +1,6 @@
 #pragma once
 
-// The few kinds of protocol buffer fields that event files and runs of W&B are made of.
+// Writes the kinds of protocol buffer fields that event files and W&B runs need.
 
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace accelerate::formats {
 
-/// A message being written: its fields, in the order of the calls. Fields of zero are written too, which readers take
-/// as they take missing ones.
+/// A message under construction, with its fields in the order of the calls. Zero values are written too; readers treat
+/// them like missing fields.
 class ProtobufMessage {
  public:
   /// An int32, int64, bool or enum field.
   ProtobufMessage& integer(int field, int64_t value);
   ProtobufMessage& real64(int field, double value);
   ProtobufMessage& real32(int field, float value);
-  /// A string field. With a sign in place of what is not UTF-8: readers refuse a message that has such a text.
+  /// A string field. Invalid UTF-8 is replaced, because readers would refuse the message.
   ProtobufMessage& text(int field, std::string_view text);
   /// A bytes field.
   ProtobufMessage& data(int field, std::string_view bytes);

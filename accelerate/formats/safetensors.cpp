@@ -19,7 +19,7 @@ struct Type {
   std::string_view name;
   int bits;
 };
-// The reference writer sorts by the position in this list, from the back.
+// The reference writer sorts by descending index in this list.
 constexpr std::array kTypes = {Type{"BOOL", 8},    Type{"U8", 8},      Type{"I8", 8},          Type{"F8_E5M2", 8},
                                Type{"F8_E4M3", 8}, Type{"F8_E8M0", 8}, Type{"F8_E4M3FNUZ", 8}, Type{"F8_E5M2FNUZ", 8},
                                Type{"I16", 16},    Type{"U16", 16},    Type{"F16", 16},        Type{"BF16", 16},
@@ -38,7 +38,7 @@ size_t position_of(std::string_view dtype) {
   return static_cast<size_t>(type - kTypes.begin());
 }
 
-/// Bytes that the shape asks for; throws when the product leaves 64 bits, wherever in the shape a zero stands.
+/// The number of bytes for the shape. Throws if the product overflows 64 bits, even if another dimension is zero.
 uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
   auto bits = static_cast<int64_t>(safetensors_bits(entry.dtype));
   bool is_empty = false, is_possible = true;
@@ -50,7 +50,7 @@ uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
   return is_empty ? 0 : static_cast<uint64_t>(bits) / 8;
 }
 
-/// A number that is whole and not negative; libraries that convert would take 8.0 and -1 as well.
+/// A non-negative integer. A conversion by the JSON library would accept 8.0 and -1 too.
 uint64_t unsigned_of(const nlohmann::json& value, std::string_view field, const std::string& tensor,
                      const std::string& source) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();

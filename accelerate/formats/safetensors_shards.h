@@ -1,6 +1,6 @@
 #pragma once
 
-// The safetensors files of a model on disk: one, or several with an index that says which tensor is where.
+// The safetensors files of a model on disk: a single file, or shards with an index.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,24 +13,24 @@
 
 namespace accelerate::formats {
 
-/// A file of which the header has been read.
+/// A file with its parsed header.
 struct SafetensorsShard {
   std::filesystem::path path = {};
   SafetensorsHeader header = {};
-  uint64_t data_begin = 0;  // where the tensors' bytes begin in the file
+  uint64_t data_begin = 0;  // position of the tensors' bytes in the file
 };
 
-/// Reads the header of a file, and nothing else. Throws Error naming the file when it cannot be read or is malformed.
+/// Reads only the header of a file. Throws Error naming the file if it cannot be read or is malformed.
 SafetensorsShard open_safetensors(const std::filesystem::path& path);
-/// The same for a file that is open already.
+/// The same for an open file.
 SafetensorsShard read_safetensors_header(const File& file);
 
-/// The files of a model: `path` itself, or in a directory model.safetensors, or the shards that
-/// model.safetensors.index.json names, sorted by name. Throws Error when there are none, when one is missing or lies
-/// outside of the directory, when two hold the same tensor, or when one lacks a tensor that the index promises.
+/// The files of a model: `path` itself or, in a directory, model.safetensors or the shards in
+/// model.safetensors.index.json, sorted by name. Throws Error if there are none, if one is missing or outside of the
+/// directory, if two hold the same tensor, or if one lacks a tensor of the index.
 std::vector<SafetensorsShard> open_safetensors_model(const std::filesystem::path& path);
 
-/// A tensor and the file that holds it, which has to outlive this.
+/// A tensor and its file, which must outlive this object.
 struct ShardEntry {
   const SafetensorsShard* shard = nullptr;
   SafetensorsEntry entry = {};
@@ -38,8 +38,8 @@ struct ShardEntry {
   uint64_t bytes() const { return entry.end - entry.begin; }
 };
 
-/// Writes tensors into one file, copying their bytes in pieces: a model larger than the memory is no problem. The file
-/// appears as a whole or not at all. Throws Error naming the file.
+/// Writes tensors to one file and copies their bytes in pieces, so the model may be larger than memory. The file
+/// appears atomically. Throws Error naming the file.
 void write_safetensors(const std::filesystem::path& file, const std::vector<ShardEntry>& tensors,
                        const std::map<std::string, std::string>& metadata);
 

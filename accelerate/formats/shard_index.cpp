@@ -15,8 +15,7 @@ namespace accelerate::formats {
 
 namespace {
 
-/// A name of letters, digits and `_.-` cannot lead out of a directory, and one that begins with a dot is nobody's
-/// shard.
+/// A name of letters, digits and `_.-` cannot escape a directory. Hidden files are never shards.
 bool is_file_name(std::string_view name, std::string_view extension) {
   auto is_harmless = [](unsigned char character) {
     return std::isalnum(character) || character == '_' || character == '.' || character == '-';
@@ -24,7 +23,7 @@ bool is_file_name(std::string_view name, std::string_view extension) {
   return name.ends_with(extension) && !name.starts_with('.') && std::all_of(name.begin(), name.end(), is_harmless);
 }
 
-/// The names of `some` that are not among `others`, with commas between.
+/// The names in `some` that are not in `others`, separated by commas.
 std::string difference(const std::set<std::string>& some, const std::set<std::string>& others) {
   return listed(some | std::views::filter([&](const std::string& name) { return !others.contains(name); }));
 }

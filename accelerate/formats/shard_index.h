@@ -1,7 +1,6 @@
 #pragma once
 
-// The index of a model in several files, model.safetensors.index.json or pytorch_model.bin.index.json: which file holds
-// which tensor.
+// The index of a sharded model, model.safetensors.index.json or pytorch_model.bin.index.json: it maps tensors to files.
 
 #include <filesystem>
 #include <map>
@@ -12,23 +11,22 @@
 
 namespace accelerate::formats {
 
-/// The files that the text of an index names, with the tensors of each. Throws Error naming `source` when it is no
-/// index, or when a name is not that of a file of this kind (`extension`, such as ".safetensors") in the directory of
-/// the index.
+/// Parses an index: the files with the tensors of each. Throws Error naming `source` if the text is not an index, or if
+/// a name is not a file with `extension`, such as ".safetensors", in the directory of the index.
 std::map<std::string, std::set<std::string>> decode_shard_index(std::string_view text, std::string_view extension,
                                                                 const std::string& source);
 
-/// A file as its index describes it.
+/// A shard as described by its index.
 struct IndexedShard {
   std::filesystem::path path = {};
   std::set<std::string> tensors = {};
 };
 
-/// The files of an index, sorted by name. Throws Error, too, when one of them is missing.
+/// Reads the shards of an index file, sorted by name. Throws Error also if one of them is missing.
 std::vector<IndexedShard> shards_of_index(const std::filesystem::path& index, std::string_view extension);
 
-/// Compares a file with its index. Throws Error that lists the tensors it lacks: it is not the file that the index was
-/// written for. Those that it has beyond get a warning.
+/// Compares a shard with its index. Throws Error listing the missing tensors: it is not the file that the index was
+/// written for. Warns about additional tensors.
 void check_shard(const IndexedShard& shard, const std::set<std::string>& held);
 
 }  // namespace accelerate::formats

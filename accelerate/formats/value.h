@@ -1,8 +1,7 @@
 #pragma once
 
-// The values that Python's checkpoints are made of: None, numbers, texts, bytes, lists, tuples, sets, dicts, numpy
-// arrays and tensors. What a tensor is, the parameter decides: a reference into a file here, a real tensor one room
-// further on.
+// The values in Python's checkpoints: None, numbers, texts, bytes, lists, tuples, sets, dicts, numpy arrays and
+// tensors. The template parameter is the tensor type: a reference into a file in this room, a real tensor in `tensors`.
 
 #include <concepts>
 #include <cstdint>
@@ -23,7 +22,7 @@ struct Bytes {
   bool operator==(const Bytes&) const = default;
 };
 
-/// A Python integer beyond 64 bits: two's complement, little endian.
+/// A Python integer of more than 64 bits: two's complement, little-endian.
 struct BigInteger {
   std::string bytes = {};
 
@@ -32,7 +31,7 @@ struct BigInteger {
 
 /// A numpy array of plain numbers.
 struct NumpyArray {
-  std::string type = {};  // as numpy spells it: "<u4", "<f8", "|u1"
+  std::string type = {};  // numpy's notation: "<u4", "<f8", "|u1"
   std::vector<int64_t> shape = {};
   bool fortran_order = false;
   std::string data = {};
@@ -57,15 +56,15 @@ enum class ValueKind {
   Tensor
 };
 
-/// What Python calls it: "list", "str", "OrderedDict".
+/// Python's name of the type: "list", "str", "OrderedDict".
 std::string_view python_name_of(ValueKind kind);
 
-/// One Python value with all that is in it. Copies are deep, but for what copies of a `Tensor` share.
+/// A Python value with its content. Copies are deep, except for what copies of a `Tensor` share.
 template <class Tensor>
 class Value {
  public:
   using Items = std::vector<Value>;
-  using Entries = std::vector<std::pair<Value, Value>>;  // in the order of insertion
+  using Entries = std::vector<std::pair<Value, Value>>;  // in insertion order
 
   /// None.
   Value() = default;
@@ -92,7 +91,7 @@ class Value {
   ValueKind kind() const;
   bool is_none() const { return kind() == ValueKind::None; }
 
-  /// What the value is. Each throws Error, naming what is there instead, for a value of another kind.
+  /// The content. Each throws Error naming the actual kind if the value is of another kind.
   bool boolean() const { return get<bool>("bool"); }
   int64_t integer() const { return get<int64_t>("int"); }
   const BigInteger& big_integer() const { return get<BigInteger>("int beyond 64 bits"); }
@@ -100,30 +99,30 @@ class Value {
   const std::string& bytes() const { return get<Bytes>("bytes").data; }
   const NumpyArray& array() const { return get<NumpyArray>("numpy array"); }
   const Tensor& tensor() const { return get<Tensor>("tensor"); }
-  /// A float, or an int as one.
+  /// A float, or an int converted to one.
   double number() const { return kind() == ValueKind::Integer ? double(integer()) : get<double>("float"); }
-  /// Of a list, tuple or set.
+  /// The items of a list, tuple or set.
   const Items& items() const { return get<Sequence>("list or tuple").items; }
   Items& items() { return const_cast<Items&>(std::as_const(*this).items()); }
-  /// Of a dict or OrderedDict.
+  /// The entries of a dict or OrderedDict.
   const Entries& entries() const { return get<Mapping>("dict").entries; }
   Entries& entries() { return const_cast<Entries&>(std::as_const(*this).entries()); }
 
-  /// The value that a dict has under a key, or nullptr. Looks through the entries one by one.
+  /// The value of a key in a dict, or nullptr. Linear search.
   const Value* find(std::string_view key) const { return find_key<std::string>(key); }
   const Value* find(int64_t key) const { return find_key<int64_t>(key); }
   template <class Key>
   bool contains(const Key& key) const {
     return find(key) != nullptr;
   }
-  /// The same, but throws Error naming the key when it is not there.
+  /// The same, but throws Error naming the key if it is missing.
   template <class Key>
   const Value& at(const Key& key) const {
     if (const Value* value = find(key)) return *value;
     fail("the dict has no key '", key, "'");
   }
 
-  /// A value with the same structure and `change(tensor)` in place of each tensor. `Other` is the new type of tensors.
+  /// Returns the same structure with each tensor replaced by `change(tensor)`. `Other` is the new tensor type.
   template <class Other, class Change>
   Value<Other> map(Change&& change) const;
 
@@ -150,7 +149,7 @@ class Value {
     if constexpr (std::same_as<T, bool>) {
       return value;
     } else {
-      if (!std::in_range<int64_t>(value)) {  // a zero byte above, or the number would be negative
+      if (!std::in_range<int64_t>(value)) {  // a zero byte on top keeps the number positive
         return BigInteger{std::string(reinterpret_cast<const char*>(&value), sizeof(value)) + '\0'};
       }
       return static_cast<int64_t>(value);

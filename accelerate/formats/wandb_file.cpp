@@ -10,7 +10,7 @@ namespace accelerate::formats {
 
 namespace {
 
-// Field numbers of W&B's messages, as far as they are written here.
+// Field numbers of the W&B messages that are written here.
 namespace wandb_record {
 enum { kNumber = 1, kHistory = 2, kSummary = 3, kConfig = 5, kRun = 17, kExit = 18, kHeader = 21, kInfo = 200 };
 }
@@ -41,7 +41,7 @@ enum { kCode = 1, kRuntime = 2 };
 constexpr int kHistoryStep = 2, kStepNumber = 1, kInfoStream = 1, kSeconds = 1, kNanoseconds = 2;
 
 constexpr std::string_view kFileHeader(":W&B\xe1\xbe\0", 7);
-constexpr const char* kOldestReader = "0.70.0";  // of the records that Python writes, too
+constexpr const char* kOldestReader = "0.70.0";  // the same as in Python's records
 
 constexpr uint64_t kBlockBytes = 32768;
 constexpr uint64_t kChunkHeaderBytes = 7;  // checksum, size, kind
@@ -72,7 +72,7 @@ void append_chunk(std::string& bytes, Chunk kind, std::string_view part) {
   bytes += part;
 }
 
-/// In one chunk for each block that it lies in. A block's end that is too short for a chunk's header stays empty.
+/// Splits the record into one chunk per block. The end of a block is zero-padded if it is too short for a chunk header.
 void append_record(std::string& bytes, uint64_t file_bytes, std::string_view record) {
   for (bool is_first = true; is_first || !record.empty(); is_first = false) {
     auto room = kBlockBytes - (file_bytes + bytes.size()) % kBlockBytes;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The records of a zip file, as the specification (APPNOTE.TXT) lays them out. All numbers are little endian.
+// The records of a zip file as specified in APPNOTE.TXT. All numbers are little-endian.
 
 #include <bit>
 #include <cstdint>
@@ -9,19 +9,19 @@ namespace accelerate::formats::zip {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr uint32_t kMax32 = 0xffffffff;  // in a field of 32 bits: the value is in the field of 64 bits
+constexpr uint32_t kMax32 = 0xffffffff;  // in a 32-bit field: the value is in the zip64 field
 constexpr uint16_t kMax16 = 0xffff;
 
 #pragma pack(push, 1)
 
-/// Before the bytes of each entry.
+/// Precedes the bytes of each entry.
 struct LocalHeader {
   static constexpr uint32_t kSignature = 0x04034b50;
 
   uint32_t signature = kSignature;
   uint16_t version_needed = 0;
   uint16_t flags = 0;
-  uint16_t method = 0;  // 0: stored as it is
+  uint16_t method = 0;  // 0: stored, not compressed
   uint16_t time = 0;
   uint16_t date = 0;
   uint32_t crc32 = 0;
@@ -32,7 +32,7 @@ struct LocalHeader {
 };
 static_assert(sizeof(LocalHeader) == 30);
 
-/// One for each entry, in the directory at the end of the file.
+/// One per entry, in the central directory at the end of the file.
 struct DirectoryHeader {
   static constexpr uint32_t kSignature = 0x02014b50;
 
@@ -56,7 +56,7 @@ struct DirectoryHeader {
 };
 static_assert(sizeof(DirectoryHeader) == 46);
 
-/// Where the directory is, in 64 bits.
+/// The zip64 position of the central directory.
 struct DirectoryEnd64 {
   static constexpr uint32_t kSignature = 0x06064b50;
 
@@ -73,7 +73,7 @@ struct DirectoryEnd64 {
 };
 static_assert(sizeof(DirectoryEnd64) == 56);
 
-/// Where DirectoryEnd64 is.
+/// The position of DirectoryEnd64.
 struct DirectoryEnd64Locator {
   static constexpr uint32_t kSignature = 0x07064b50;
 
@@ -99,10 +99,10 @@ struct DirectoryEnd {
 };
 static_assert(sizeof(DirectoryEnd) == 22);
 
-/// Before each piece of the extra field of a header.
+/// Precedes each part of the extra field of a header.
 struct ExtraHeader {
-  static constexpr uint16_t kZip64 = 0x0001;    // the sizes and the position in 64 bits, of those that are kMax32
-  static constexpr uint16_t kPadding = 0x4246;  // what torch calls the bytes that align an entry
+  static constexpr uint16_t kZip64 = 0x0001;    // 64-bit sizes and position, for those that are kMax32
+  static constexpr uint16_t kPadding = 0x4246;  // torch's padding, which aligns an entry
 
   uint16_t id = 0;
   uint16_t bytes = 0;

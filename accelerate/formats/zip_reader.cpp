@@ -12,7 +12,7 @@ namespace accelerate::formats {
 
 namespace {
 
-/// A record from the start of `bytes`, which has to be long enough.
+/// Copies a record from the start of `bytes`, which must be long enough.
 template <class Record>
 Record record_at(std::string_view bytes) {
   Record record;
@@ -20,7 +20,7 @@ Record record_at(std::string_view bytes) {
   return record;
 }
 
-/// A part of the file that is checked before it is read.
+/// Bounds-checked access to the file.
 class Extent {
  public:
   Extent(const ZipReader::ReadAt& read_at, uint64_t file_bytes, const std::string& source)
@@ -63,7 +63,7 @@ struct Directory {
   uint64_t entries = 0;
 };
 
-/// The last record of the file: nothing but a comment can follow it.
+/// The position of the end-of-directory record. Only a comment can follow it.
 uint64_t find_directory_end(const Extent& file) {
   constexpr uint64_t kMaxTail = sizeof(zip::DirectoryEnd) + zip::kMax16;
   uint64_t tail_bytes = std::min(file.file_bytes(), kMaxTail);
@@ -95,14 +95,14 @@ Directory find_directory(const Extent& file) {
   return directory;
 }
 
-/// An entry of which the place of the bytes is not known yet.
+/// An entry of the directory; the position of its bytes is not known yet.
 struct Listed {
   std::string name;
   uint64_t header_position;
   ZipEntry entry;
 };
 
-/// Replaces the numbers that did not fit into 32 bits.
+/// Replaces values that did not fit into 32 bits.
 void read_zip64(const Extent& file, const zip::DirectoryHeader& header, std::string_view extra, Listed& listed) {
   while (extra.size() >= sizeof(zip::ExtraHeader)) {
     auto piece = record_at<zip::ExtraHeader>(extra);
@@ -123,7 +123,7 @@ void read_zip64(const Extent& file, const zip::DirectoryHeader& header, std::str
   }
 }
 
-/// Reads one entry of the directory and removes it from `directory`.
+/// Parses the first entry of `directory` and removes it.
 Listed take_listed(const Extent& file, std::string_view& directory) {
   if (directory.size() < sizeof(zip::DirectoryHeader)) file.refuse("its directory ends too early");
   auto header = record_at<zip::DirectoryHeader>(directory);
@@ -146,7 +146,7 @@ Listed take_listed(const Extent& file, std::string_view& directory) {
   return listed;
 }
 
-/// Finds the bytes behind the header that stands before them.
+/// Finds the bytes of an entry, which follow its local header.
 void find_bytes(const Extent& file, const Directory& directory, Listed& listed) {
   auto header = file.record<zip::LocalHeader>(listed.header_position);
   auto name = file.bytes(listed.header_position + sizeof(header), header.name_bytes);

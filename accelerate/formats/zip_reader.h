@@ -1,6 +1,6 @@
 #pragma once
 
-// The entries of a zip file that are stored as they are, as torch.save does it.
+// Reads zip files with stored (uncompressed) entries, as written by torch.save.
 
 #include <cstdint>
 #include <functional>
@@ -12,32 +12,32 @@ namespace accelerate::formats {
 
 /// One file in a zip file.
 struct ZipEntry {
-  uint64_t begin = 0;  // of its bytes, from the start of the zip file
+  uint64_t begin = 0;  // of its bytes, relative to the start of the zip file
   uint64_t bytes = 0;
   uint32_t crc32 = 0;
 };
 
-/// A zip file, opened for reading. Opening it reads the directory and makes sure that every entry lies inside the file
-/// and that no two overlap, so that all entries together are never larger than the file.
+/// A zip file open for reading. The constructor reads the central directory and checks that every entry is inside the
+/// file and that no two overlap, so all entries together never exceed the file.
 class ZipReader {
  public:
-  /// Fills `destination` with the bytes of the file from `position` on, or throws.
+  /// Reads bytes of the file at `position` into `destination`, or throws.
   using ReadAt = std::function<void(uint64_t position, char* destination, size_t bytes)>;
 
-  /// `file_bytes` is the size of the file, `source` its name for messages. Throws Error when it is no zip file, is cut
-  /// off, or has entries that are compressed or encrypted.
+  /// `file_bytes` is the size of the file, `source` its name in messages. Throws Error if it is not a zip file, is
+  /// truncated, or has compressed or encrypted entries.
   ZipReader(ReadAt read_at, uint64_t file_bytes, std::string source);
 
-  /// By their names.
+  /// Entries by name.
   const std::map<std::string, ZipEntry, std::less<>>& entries() const { return entries_; }
 
-  /// Throws Error when there is none of this name.
+  /// Throws Error if there is no entry with this name.
   const ZipEntry& at(std::string_view name) const;
 
-  /// The bytes of an entry. Throws Error when they do not have the checksum that was stored with them.
+  /// The bytes of an entry. Throws Error if their checksum does not match.
   std::string read(std::string_view name) const;
 
-  /// Throws Error unless `sum` is the checksum that was stored with an entry.
+  /// Throws Error unless `sum` is the stored checksum of the entry.
   void check_sum(std::string_view name, uint32_t sum) const;
 
  private:

@@ -11,18 +11,18 @@ namespace accelerate::formats {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
-constexpr uint16_t kVersion64 = 45;          // of the specification, the first with 64 bits
-constexpr uint16_t kNamesAreUtf8 = 1 << 11;  // a flag
+constexpr uint16_t kVersion64 = 45;          // first version of the specification with zip64
+constexpr uint16_t kNamesAreUtf8 = 1 << 11;  // flag bit
 
 template <class Record>
 std::string_view bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof(record)};
 }
 
-/// The number, or the mark that it is in the field of 64 bits.
+/// The number, or the marker for a zip64 field.
 uint32_t narrow(uint64_t number) { return static_cast<uint32_t>(std::min<uint64_t>(number, zip::kMax32)); }
 
-/// The numbers that need 64 bits as an extra field.
+/// The extra field with the numbers that need 64 bits.
 std::string zip64_field(std::initializer_list<uint64_t> numbers) {
   std::string content;
   for (uint64_t number : numbers) {
@@ -33,7 +33,7 @@ std::string zip64_field(std::initializer_list<uint64_t> numbers) {
   return std::string(bytes_of(header)) + content;
 }
 
-/// A field that is as long as it takes to get from `position` to a multiple of the alignment.
+/// An extra field that pads from `position` to a multiple of the alignment.
 std::string padding_field(uint64_t position) {
   uint64_t content_bytes = kAlignment - 1 - (position + sizeof(zip::ExtraHeader) + kAlignment - 1) % kAlignment;
   zip::ExtraHeader header{.id = zip::ExtraHeader::kPadding, .bytes = static_cast<uint16_t>(content_bytes)};

@@ -1,7 +1,6 @@
 #pragma once
 
-// Writes zip files as torch.save lays them out: entries stored as they are, each on a multiple of 64 bytes, so that
-// they can be used where they lie.
+// Writes zip files in the layout of torch.save: stored entries, aligned to 64 bytes so that they can be used in place.
 
 #include <cstdint>
 #include <string>
@@ -13,15 +12,15 @@
 
 namespace accelerate::formats {
 
-/// One zip file in the making. Sizes and positions beyond 4 GiB are written in 64 bits.
+/// A zip file under construction. Sizes and positions beyond 4 GiB use zip64.
 class ZipWriter {
  public:
   explicit ZipWriter(Append append) : append_(std::move(append)) {}
 
-  /// Adds a file. Names have to differ.
+  /// Adds an entry. Names must be unique.
   void add(const std::string& name, std::string_view bytes);
 
-  /// Writes the directory; nothing is to be added afterwards.
+  /// Writes the central directory. Call it last.
   void finish();
 
  private:
