@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
-#include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/preemption.h"
 #include "accelerate/base/scope.h"
-#include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
 #include "accelerate/comm/random.h"
-#include "accelerate/comm/reduction_watch.h"
+#include "accelerate/resolve_options.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/train/clip_gradients.h"
@@ -19,38 +17,6 @@
 namespace accelerate {
 
 namespace {
-
-precision::MixedPrecision choose_precision(const AcceleratorOptions& options) {
-  if (options.mixed_precision) return *options.mixed_precision;
-  auto name = environment_variable("ACCELERATE_MIXED_PRECISION");
-  return name && !name->empty() ? precision::parse_mixed_precision(*name) : precision::MixedPrecision::No;
-}
-
-ProjectConfiguration choose_project(const AcceleratorOptions& options) {
-  auto project = options.project_config;
-  if (!options.project_dir.empty() && !project.project_dir.empty() && options.project_dir != project.project_dir) {
-    fail("project_dir is ", options.project_dir, " and project_config.project_dir is ", project.project_dir,
-         "; set one of them");
-  }
-  if (project.project_dir.empty()) project.project_dir = options.project_dir;
-  if (project.logging_dir.empty()) project.logging_dir = project.project_dir;
-  if (project.total_limit && *project.total_limit < 1) {
-    fail("total_limit is ", *project.total_limit,
-         "; it has to be at least 1, which keeps the newest checkpoint alone, as Python does with 0 too");
-  }
-  return project;
-}
-
-int64_t choose_accumulation_steps(const AcceleratorOptions& options) {
-  const auto& plugin = options.gradient_accumulation_plugin;
-  if (options.gradient_accumulation_steps && plugin.num_steps) {
-    fail("gradient_accumulation_steps is ", *options.gradient_accumulation_steps,
-         " and gradient_accumulation_plugin.num_steps is ", *plugin.num_steps, "; set one of them");
-  }
-  if (options.gradient_accumulation_steps) return *options.gradient_accumulation_steps;
-  if (plugin.num_steps) return *plugin.num_steps;
-  return environment_integer({"ACCELERATE_GRADIENT_ACCUMULATION_STEPS"}).value_or(1);
-}
 
 bool same_models(const std::vector<std::weak_ptr<train::PreparedModel>>& before,
                  const std::vector<std::shared_ptr<train::PreparedModel>>& now) {
@@ -69,32 +35,6 @@ bool shares_a_parameter(const Optimizer& optimizer, const std::vector<at::Tensor
   return false;
 }
 
-std::optional<int64_t> choose_zero_stage(const AcceleratorOptions& options) {
-  const auto stage = options.zero_stage ? options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"});
-  if (!stage || (*stage >= 0 && *stage <= 2)) return stage;
-  fail("zero_stage is ", *stage, "; it can be 0, 1 or 2. Parameters (3) stay whole on every rank");
-}
-
-/// Why ranks cannot shard gradients; empty if they can.
-std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, precision::MixedPrecision precision,
-                                          const comm::Group& group) {
-  const auto& replicas = options.distributed_data_parallel;
-  if (precision == precision::MixedPrecision::Fp16) {
-    return "mixed_precision is fp16, whose scaler looks at whole gradients; use bf16";
-  }
-  if (!replicas.gradient_as_bucket_view.value_or(true)) return "gradient_as_bucket_view is false; leave it unset";
-  if (replicas.comm_hook != CommHook::No) return "gradients travel through a comm_hook; leave it out";
-  if (options.gradient_accumulation_plugin.sync_each_batch) {
-    return "sync_each_batch averages gradients that are added to; leave it out";
-  }
-  if (group.debug()) return "the debug mode compares all collectives, so ranks do not share memory; turn it off";
-  if (!comm::ReductionWatch::possible(group)) {
-    return std::string("ranks talk over ") + comm::to_string(group.connection()->transport()) +
-           "; it takes ranks of one machine that share its memory (ACCELERATE_COMM=shm)";
-  }
-  return {};
-}
-
 }  // namespace
 
 Accelerator::Accelerator(const AcceleratorOptions& options)
@@ -103,20 +43,18 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
                     .backend = options.backend,
                     .init_method = options.init_method}),
       options_(options),
-      project_configuration_(choose_project(options)),
-      mixed_precision_(choose_precision(options)),
-      zero_stage_(choose_zero_stage(options)) {
+      project_configuration_(resolve_project(options)),
+      mixed_precision_(resolve_precision(options)),
+      zero_stage_(resolve_zero_stage(options)),
+      prepared_(zero_stage_) {
   comm::synchronize_rng_states(options.rng_types, comm::Group());  // without peers it only checks the names
   const auto& plugin = options.gradient_accumulation_plugin;
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
-  set_gradient_accumulation_steps(choose_accumulation_steps(options));
+  set_gradient_accumulation_steps(resolve_accumulation_steps(options));
   checkpointer_ = std::make_unique<checkpoint::Checkpointer>(
       group(), project_configuration_.save_on_each_node ? comm::first_of_machine(group(), local_process_index()) : 0);
-  if (zero_stage_ == 2 && use_distributed()) {
-    const auto obstacle = obstacle_to_sharing_gradients(options, mixed_precision_, group());
-    if (!obstacle.empty()) fail("zero_stage is 2, but ", obstacle, ", or zero_stage = 1");
-  }
+  if (zero_stage_ == 2 && use_distributed()) check_gradient_sharding(options, mixed_precision_, group());
   if (mixed_precision_ == precision::MixedPrecision::Fp16) {
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
   }
@@ -128,12 +66,10 @@ void Accelerator::set_gradient_accumulation_steps(int64_t num_steps) {
   loss_divisor_ = num_steps;
 }
 
-std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::shared_ptr<torch::nn::Module>& module,
+std::shared_ptr<train::PreparedModel> Accelerator::prepare_module(const std::shared_ptr<torch::nn::Module>& module,
                                                                   bool evaluation_mode) {
   if (!module) fail("prepare: the model is empty; construct it before preparing it");
-  for (const auto& known : models_) {
-    if (known->module() == module) return known;
-  }
+  if (auto known = prepared_.find_model(*module)) return known;
   for (const auto& parameter : module->named_parameters()) {
     if (scaler_ && parameter->requires_grad() && parameter->scalar_type() == at::kHalf) {
       fail("prepare: the parameter ", parameter.key(),
@@ -147,105 +83,21 @@ std::shared_ptr<train::PreparedModel> Accelerator::register_model(const std::sha
     replicas = std::make_shared<parallel::Replicas>(parallel::parameters_of(*module), parallel::buffers_of(*module),
                                                     group(), options_.distributed_data_parallel);
   }
-  return keep(std::make_shared<train::PreparedModel>(
+  return prepared_.add_model(std::make_shared<train::PreparedModel>(
       module, replicas,
       train::PreparedModel::Options{
           .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
 }
 
-/// Returns the record of the model's module: `model` itself, unless the module was prepared before.
-std::shared_ptr<train::PreparedModel> Accelerator::keep(const std::shared_ptr<train::PreparedModel>& model) {
-  for (const auto& known : models_) {
-    if (known->module() == model->module()) return known;
-  }
-  models_.push_back(model);
-  // Two Replicas of one module would average its gradients twice.
-  std::erase_if(models_in_use_, [&](const auto& other) {
-    auto held = other.lock();
-    return !held || held->module() == model->module();
-  });
-  models_in_use_.push_back(model);
-  // The first call is collective. All ranks come here, but an optimizer may be prepared on one rank only.
-  if (zero_stage_ != 0 && model->replicas()) comm::memory_reach(model->replicas()->group());
-  for (const auto& optimizer : *optimizers_) {
-    if (optimizer.is_there()) shard(optimizer);
-  }
-  return model;
+Optimizer Accelerator::prepare_borrowed(torch::optim::Optimizer& optimizer) {
+  return prepare_shared(std::shared_ptr<torch::optim::Optimizer>(std::shared_ptr<void>(), &optimizer));
 }
 
-std::vector<std::shared_ptr<train::PreparedModel>> Accelerator::models_in_use() const {
-  std::vector<std::shared_ptr<train::PreparedModel>> models;
-  for (const auto& weak : models_in_use_) {
-    if (auto model = weak.lock()) models.push_back(std::move(model));
-  }
-  return models;
-}
-
-Optimizer Accelerator::register_optimizer(torch::optim::Optimizer& optimizer) {
-  return register_optimizer(std::shared_ptr<torch::optim::Optimizer>(std::shared_ptr<void>(), &optimizer));
-}
-
-Optimizer Accelerator::register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer) {
+Optimizer Accelerator::prepare_shared(const std::shared_ptr<torch::optim::Optimizer>& optimizer) {
   if (!optimizer) fail("prepare: the optimizer is empty; construct it before preparing it");
-  if (const auto* known = find_optimizer(*optimizer)) return keep(*known);
-  return keep(Optimizer(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers}));
-}
-
-Optimizer Accelerator::keep(const Optimizer& optimizer) {
-  const auto* known = find_optimizer(*optimizer);
-  if (!known) known = &add(optimizer);
-  shard(*known);
-  return *known;
-}
-
-/// Replaces a stale entry whose optimizer was destroyed and whose address was reused.
-const Optimizer& Accelerator::add(const Optimizer& optimizer) {
-  const auto same_address = [&](const Optimizer& other) { return &*other == &*optimizer; };
-  std::erase_if(optimizers_in_use_, [&](const auto& other) {
-    const auto held = other.lock();
-    return !held || same_address(*held);
-  });
-  optimizers_in_use_.emplace_back(optimizer);
-  const auto place = std::find_if(optimizers_->begin(), optimizers_->end(), same_address);
-  if (place == optimizers_->end()) return optimizers_->emplace_back(optimizer);
-  return *place = optimizer;
-}
-
-const Optimizer* Accelerator::find_optimizer(const torch::optim::Optimizer& optimizer) const {
-  for (const auto& known : *optimizers_) {
-    if (&*known == &optimizer && known.is_there()) return &known;
-  }
-  return nullptr;
-}
-
-std::vector<Optimizer> Accelerator::optimizers_in_use() const {
-  std::vector<Optimizer> optimizers;
-  for (const auto& weak : optimizers_in_use_) {
-    if (auto optimizer = weak.lock()) optimizers.push_back(std::move(*optimizer));
-  }
-  return optimizers;
-}
-
-/// Shards the step of `optimizer` for the models that it steps. Called after each model and each optimizer, because
-/// either may be prepared first.
-void Accelerator::shard(const Optimizer& optimizer) const {
-  if (zero_stage_ == 0 || num_processes() == 1) return;
-  for (const auto& model : models_in_use()) {
-    const auto& replicas = model->replicas();
-    if (!replicas || !train::steps_any_of(*optimizer, *replicas)) continue;
-    if (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas)) continue;
-    if (optimizer.shard(replicas) || !zero_stage_) continue;
-    fail("zero_stage is ", *zero_stage_, ", but this optimizer has no step that ranks can share; AdamW, Adam and SGD ",
-         "have one, with fused_optimizers = true");
-  }
-  if (zero_stage_ == 2) optimizer.share_gradients();
-}
-
-Scheduler Accelerator::keep(const Scheduler& scheduler) {
-  auto known = std::find(schedulers_.begin(), schedulers_.end(), scheduler);
-  if (known != schedulers_.end()) return *known;
-  schedulers_.push_back(scheduler);
-  return scheduler;
+  if (const auto* known = prepared_.find_optimizer(*optimizer)) return prepared_.add_optimizer(*known);
+  return prepared_.add_optimizer(
+      Optimizer(optimizer, gradient_state_, scaler_, OptimizerOptions{.fused = options_.fused_optimizers}));
 }
 
 train::SchedulerOptions Accelerator::scheduler_options() const {
@@ -261,16 +113,6 @@ data::PrepareOptions Accelerator::prepare_options() const {
           .put_on_device = options_.device_placement,
           .rng_types = options_.rng_types,
           .active_loaders = active_loaders_};
-}
-
-void Accelerator::keep(const std::shared_ptr<data::PreparedCore>& loader) {
-  if (std::find(loaders_.begin(), loaders_.end(), loader) == loaders_.end()) loaders_.push_back(loader);
-}
-
-std::shared_ptr<data::PreparedCore> Accelerator::find_loader(const data::LoaderCore& loader) const {
-  auto known =
-      std::find_if(loaders_.begin(), loaders_.end(), [&](const auto& core) { return &core->loader() == &loader; });
-  return known == loaders_.end() ? nullptr : *known;
 }
 
 train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models) {
@@ -299,7 +141,7 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
 
 /// Inside join_uneven_inputs(), ranks without batches contribute zero.
 int64_t Accelerator::sum_over_ranks(int64_t num_items) const {
-  for (const auto& model : models_in_use()) {
+  for (const auto& model : prepared_.models_in_use()) {
     if (!model->replicas()) continue;
     if (const auto sum = model->replicas()->sum_in_join(num_items)) return *sum;
   }
@@ -337,7 +179,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
   std::vector<parallel::Replicas*> armed;
   int64_t gradient_bytes = 0;
   if (use_distributed()) {
-    for (const auto& model : models_in_use()) {
+    for (const auto& model : prepared_.models_in_use()) {
       if (!model->synchronizes()) continue;
       model->replicas()->arm(objective);
       armed.push_back(model->replicas().get());
@@ -357,7 +199,7 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
   // With ZeRO-2 no rank holds complete gradients.
   if (!options_.shared_clipping && zero_stage_ < 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
   train::ClippingRanks ranks{.shardings = shardings_in_step()};
-  for (const auto& model : models_in_use()) {
+  for (const auto& model : prepared_.models_in_use()) {
     // With a scaler, sums of squares from the all-reduces are still scaled.
     if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
   }
@@ -372,7 +214,7 @@ void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, do
 /// The shardings of optimizers whose gradients are the same on all ranks.
 Accelerator::Shardings Accelerator::shardings_in_step() const {
   Shardings shardings;
-  for (const auto& optimizer : optimizers_in_use()) {
+  for (const auto& optimizer : prepared_.optimizers_in_use()) {
     const auto* sharding = optimizer.sharding();
     if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
   }
@@ -382,13 +224,13 @@ Accelerator::Shardings Accelerator::shardings_in_step() const {
 /// Unscales the gradients of the optimizers that step one of `parameters`.
 void Accelerator::unscale_gradients_of(const std::vector<at::Tensor>& parameters) {
   if (!scaler_) return;
-  for (const auto& optimizer : optimizers_in_use()) {
+  for (const auto& optimizer : prepared_.optimizers_in_use()) {
     if (shares_a_parameter(optimizer, parameters)) unscale_gradients(optimizer);
   }
 }
 
 void Accelerator::unscale_gradients() {
-  for (const auto& optimizer : optimizers_in_use()) unscale_gradients(optimizer);
+  for (const auto& optimizer : prepared_.optimizers_in_use()) unscale_gradients(optimizer);
 }
 
 void Accelerator::unscale_gradients(const Optimizer& optimizer) {
@@ -462,13 +304,13 @@ void Accelerator::save(const StateDict& tensors, const std::filesystem::path& pa
 }
 
 checkpoint::TrainingState Accelerator::training_state() const {
-  checkpoint::TrainingState state{.optimizers = *optimizers_,
-                                  .schedulers = schedulers_,
-                                  .loaders = loaders_,
+  checkpoint::TrainingState state{.optimizers = prepared_.optimizers(),
+                                  .schedulers = prepared_.schedulers(),
+                                  .loaders = prepared_.loaders(),
                                   .scaler = scaler_,
                                   .gradient_state = gradient_state_,
                                   .objects = custom_objects_};
-  for (const auto& model : models_) state.models.push_back(model->module());
+  for (const auto& model : prepared_.models()) state.models.push_back(model->module());
   return state;
 }
 
@@ -515,15 +357,12 @@ bool Accelerator::has_checkpoint(const std::filesystem::path& input_dir) {
 }
 
 bool Accelerator::optimizer_step_was_skipped() const {
-  return std::any_of(optimizers_->begin(), optimizers_->end(),
+  return std::any_of(optimizers().begin(), optimizers().end(),
                      [](const Optimizer& optimizer) { return optimizer.step_was_skipped(); });
 }
 
 void Accelerator::free_memory() {
-  models_.clear();
-  optimizers_ = std::make_shared<std::vector<Optimizer>>();  // existing schedulers keep theirs
-  schedulers_.clear();
-  loaders_.clear();
+  prepared_.clear();
   gradient_state_->step = 0;
   gradient_state_->items = {};
   accumulating_.clear();
@@ -534,10 +373,10 @@ void Accelerator::end_training() {
   trackers_.finish();
   checkpointer_->wait();
   // No optimizer steps any more, so dropping gradient shards needs no warning.
-  for (const auto& model : models_in_use()) {
+  for (const auto& model : prepared_.models_in_use()) {
     if (model->replicas()) model->replicas()->keep_whole_gradients();
   }
-  for (const auto& optimizer : optimizers_in_use()) optimizer.unshard();
+  for (const auto& optimizer : prepared_.optimizers_in_use()) optimizer.unshard();
   wait_for_everyone();
   free_memory();
   PartialState::reset();

@@ -38,6 +38,7 @@
 #include "accelerate/log_values.h"
 #include "accelerate/metrics/scores.h"
 #include "accelerate/parallel/join.h"
+#include "accelerate/prepared_objects.h"
 #include "accelerate/profile.h"
 #include "accelerate/tracking/trackers.h"
 #include "accelerate/train/gradient_state.h"
@@ -147,7 +148,8 @@ class Accelerator : public comm::PartialState {
   }
   template <class... M>
   UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), loaders_, optimizers_in_use(), options);
+    return UnevenInputs({model_replicas(models)...}, group(), prepared_.loaders(), prepared_.optimizers_in_use(),
+                        options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`. Returns the norm before scaling. Unscales fp16
@@ -351,8 +353,8 @@ class Accelerator : public comm::PartialState {
   /// Whether a prepared optimizer skipped its latest step because fp16 gradients overflowed.
   bool optimizer_step_was_skipped() const;
 
-  const std::vector<Optimizer>& optimizers() const { return *optimizers_; }
-  const std::vector<Scheduler>& schedulers() const { return schedulers_; }
+  const std::vector<Optimizer>& optimizers() const { return prepared_.optimizers(); }
+  const std::vector<Scheduler>& schedulers() const { return prepared_.schedulers(); }
 
   /// Releases all prepared objects: they are no longer part of checkpoints, nor of any call that applies to all
   /// prepared objects. Existing handles keep working; the last one frees its object.
@@ -371,25 +373,15 @@ class Accelerator : public comm::PartialState {
   template <class S>
   struct Deferred;  // a scheduler; prepared after all optimizers
 
-  std::shared_ptr<train::PreparedModel> register_model(const std::shared_ptr<torch::nn::Module>& module,
+  std::shared_ptr<train::PreparedModel> prepare_module(const std::shared_ptr<torch::nn::Module>& module,
                                                        bool evaluation_mode);
-  std::shared_ptr<train::PreparedModel> keep(const std::shared_ptr<train::PreparedModel>& model);
-  std::vector<std::shared_ptr<train::PreparedModel>> models_in_use() const;
+  Optimizer prepare_borrowed(torch::optim::Optimizer& optimizer);
+  Optimizer prepare_shared(const std::shared_ptr<torch::optim::Optimizer>& optimizer);
+  train::SchedulerOptions scheduler_options() const;
+  data::PrepareOptions prepare_options() const;
   bool writes_files() const;
-  Optimizer register_optimizer(torch::optim::Optimizer& optimizer);
-  Optimizer register_optimizer(const std::shared_ptr<torch::optim::Optimizer>& optimizer);
-  Optimizer keep(const Optimizer& optimizer);
-  const Optimizer& add(const Optimizer& optimizer);
-  const Optimizer* find_optimizer(const torch::optim::Optimizer& optimizer) const;
-  std::vector<Optimizer> optimizers_in_use() const;
-  void shard(const Optimizer& optimizer) const;
   using Shardings = std::vector<const train::OptimizerSharding*>;
   Shardings shardings_in_step() const;
-  Scheduler keep(const Scheduler& scheduler);
-  train::SchedulerOptions scheduler_options() const;
-  void keep(const std::shared_ptr<data::PreparedCore>& loader);
-  std::shared_ptr<data::PreparedCore> find_loader(const data::LoaderCore& loader) const;
-  data::PrepareOptions prepare_options() const;
   checkpoint::TrainingState training_state() const;
   std::filesystem::path checkpoints_dir() const;
   at::Tensor weighted_by_items(const at::Tensor& loss, int64_t num_items);
@@ -411,15 +403,7 @@ class Accelerator : public comm::PartialState {
   std::shared_ptr<precision::GradScaler> scaler_;
   std::shared_ptr<GradientState> gradient_state_ = std::make_shared<GradientState>();
   std::shared_ptr<data::ActiveLoaders> active_loaders_ = std::make_shared<data::ActiveLoaders>();
-  std::vector<std::shared_ptr<train::PreparedModel>> models_;
-  // Includes models released by free_memory() while a handle exists: backward averages their gradients too.
-  std::vector<std::weak_ptr<train::PreparedModel>> models_in_use_;
-  // Shared with the schedulers, which may be prepared before the optimizer that they follow.
-  std::shared_ptr<std::vector<Optimizer>> optimizers_ = std::make_shared<std::vector<Optimizer>>();
-  // Includes optimizers released by free_memory() while a handle exists: they may keep shards of gradients.
-  std::vector<train::WeakOptimizer> optimizers_in_use_;
-  std::vector<Scheduler> schedulers_;
-  std::vector<std::shared_ptr<data::PreparedCore>> loaders_;
+  PreparedObjects prepared_;
   std::vector<checkpoint::CustomObject> custom_objects_;
   std::unique_ptr<checkpoint::Checkpointer> checkpointer_;
   int64_t loss_divisor_;                                           // the length of the window of the next backward
@@ -437,8 +421,9 @@ struct Accelerator::Deferred {
   S&& scheduler;
 
   Scheduler prepare() {
-    return accelerator.keep(Scheduler(std::forward<S>(scheduler), accelerator.optimizers_, accelerator.gradient_state_,
-                                      accelerator.scheduler_options()));
+    return accelerator.prepared_.add_scheduler(Scheduler(std::forward<S>(scheduler),
+                                                         accelerator.prepared_.shared_optimizers(),
+                                                         accelerator.gradient_state_, accelerator.scheduler_options()));
   }
 };
 
@@ -446,23 +431,25 @@ template <class Object>
 auto Accelerator::first_pass(Object&& object) {
   using T = std::remove_cvref_t<Object>;
   if constexpr (train::is_model<T>) {
-    return T(object.module(), keep(object.prepared()));
-  } else if constexpr (std::same_as<T, Optimizer> || std::same_as<T, Scheduler>) {
-    return keep(object);
+    return T(object.module(), prepared_.add_model(object.prepared()));
+  } else if constexpr (std::same_as<T, Optimizer>) {
+    return prepared_.add_optimizer(object);
+  } else if constexpr (std::same_as<T, Scheduler>) {
+    return prepared_.add_scheduler(object);
   } else if constexpr (requires { std::declval<T&>().core()->dispatches(); }) {
-    keep(object.core());
+    prepared_.add_loader(object.core());
     return T(object);
   } else if constexpr (train::ModuleLike<T>) {
     return prepare_model(object);
   } else if constexpr (std::derived_from<T, torch::optim::Optimizer>) {
     if constexpr (std::is_lvalue_reference_v<Object>)
-      return register_optimizer(object);
+      return prepare_borrowed(object);
     else
-      return register_optimizer(std::make_shared<T>(std::move(object)));
+      return prepare_shared(std::make_shared<T>(std::move(object)));
   } else if constexpr (std::convertible_to<Object, std::shared_ptr<torch::optim::Optimizer>>) {
-    return register_optimizer(std::shared_ptr<torch::optim::Optimizer>(std::forward<Object>(object)));
+    return prepare_shared(std::shared_ptr<torch::optim::Optimizer>(std::forward<Object>(object)));
   } else if constexpr (requires { static_cast<torch::optim::Optimizer&>(*object); }) {
-    return register_optimizer(*object);
+    return prepare_borrowed(*object);
   } else if constexpr (requires { prepare_data_loader(object); }) {
     return prepare_data_loader(object);
   } else if constexpr (data::is_torch_loader<T>) {
@@ -505,16 +492,17 @@ auto Accelerator::prepare(Objects&&... objects) {
 template <train::ModuleLike T>
 auto Accelerator::prepare_model(const T& model, const PrepareModelOptions& options) {
   auto module = train::module_of(model);
-  return Model(module, register_model(module, options.evaluation_mode));
+  return Model(module, prepare_module(module, options.evaluation_mode));
 }
 
 template <class BatchT>
 data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(
     const DataLoader<BatchT>& loader, std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch) {
   using Prepared = data::PreparedDataLoader<BatchT>;
-  if (auto known = find_loader(*loader.core())) return Prepared(loader, known, std::move(slice_fn_for_dispatch));
+  if (auto known = prepared_.find_loader(*loader.core()))
+    return Prepared(loader, known, std::move(slice_fn_for_dispatch));
   Prepared prepared(loader, prepare_options(), std::move(slice_fn_for_dispatch));
-  keep(prepared.core());
+  prepared_.add_loader(prepared.core());
   return prepared;
 }
 
@@ -536,7 +524,7 @@ Scheduler Accelerator::prepare_scheduler(Object&& scheduler) {
 template <class... M>
 train::SyncScope Accelerator::accumulate(const Model<M>&... models) {
   if constexpr (sizeof...(models) == 0)
-    return begin_accumulation(models_in_use());
+    return begin_accumulation(prepared_.models_in_use());
   else
     return begin_accumulation({models.prepared()...});
 }
