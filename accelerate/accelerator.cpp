@@ -5,12 +5,14 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/preemption.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/checkpoint/checkpointer.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
 #include "accelerate/comm/random.h"
 #include "accelerate/resolve_options.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
+#include "accelerate/tracking/trackers.h"
 #include "accelerate/train/clip_gradients.h"
 #include "accelerate/train/optimizer_sharding.h"
 
@@ -46,7 +48,8 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
       project_configuration_(resolve_project(options)),
       mixed_precision_(resolve_precision(options)),
       zero_stage_(resolve_zero_stage(options)),
-      prepared_(zero_stage_) {
+      prepared_(zero_stage_),
+      trackers_(std::make_unique<tracking::Trackers>()) {
   comm::synchronize_rng_states(options.rng_types, comm::Group());  // without peers it only checks the names
   const auto& plugin = options.gradient_accumulation_plugin;
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
@@ -59,6 +62,8 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);
   }
 }
+
+Accelerator::~Accelerator() = default;
 
 void Accelerator::set_gradient_accumulation_steps(int64_t num_steps) {
   if (num_steps < 1) fail("gradient_accumulation_steps is ", num_steps, "; it has to be at least 1");
@@ -251,24 +256,24 @@ bool Accelerator::preemption_requested() {
 
 void Accelerator::init_trackers(const std::string& project_name, const tracking::Values& config,
                                 const InitTrackersOptions& options) {
-  trackers_.init(options_.log_with,
-                 {.project_name = project_name,
-                  .logging_dir = project_configuration_.logging_dir,
-                  .mlflow = options.mlflow,
-                  .wandb = options.wandb},
-                 config, is_main_process());
+  trackers_->init(options_.log_with,
+                  {.project_name = project_name,
+                   .logging_dir = project_configuration_.logging_dir,
+                   .mlflow = options.mlflow,
+                   .wandb = options.wandb},
+                  config, is_main_process());
 }
 
 /// Whether a tracker on this process takes the values of `call`.
 bool Accelerator::is_tracked(std::string_view call) const {
-  if (!trackers_.initialized()) {
+  if (!trackers_->initialized()) {
     get_logger("accelerate").warning_once(std::string(call) + ": nothing is kept; call init_trackers first");
   }
-  return trackers_.active();
+  return trackers_->active();
 }
 
 void Accelerator::log(const LogValues& values, std::optional<int64_t> step) {
-  if (is_tracked("log")) trackers_.log(values_of(values), step);
+  if (is_tracked("log")) trackers_->log(values_of(values), step);
 }
 
 void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor>>& images,
@@ -278,7 +283,7 @@ void Accelerator::log_images(const std::vector<std::pair<std::string, at::Tensor
   if (!is_tracked("log_images")) return;
   tracking::Images list;
   for (const auto& [name, tensor] : images) list.emplace_back(name, image_of(tensor));
-  trackers_.log_images(list, step);
+  trackers_->log_images(list, step);
 }
 
 void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Tensor>>& tensors,
@@ -289,8 +294,10 @@ void Accelerator::log_histograms(const std::vector<std::pair<std::string, at::Te
   if (!is_tracked("log_histograms")) return;
   tracking::Histograms list;
   for (const auto& [name, tensor] : tensors) list.emplace_back(name, numbers_of(tensor));
-  trackers_.log_histograms(list, step);
+  trackers_->log_histograms(list, step);
 }
+
+Tracker& Accelerator::get_tracker(const std::string& name) { return trackers_->get(name); }
 
 bool Accelerator::writes_files() const {
   return project_configuration_.save_on_each_node ? is_local_main_process() : is_main_process();
@@ -334,6 +341,14 @@ std::filesystem::path Accelerator::save_state(const std::filesystem::path& outpu
   return checkpointer_->save(training_state(), destination, options);
 }
 
+checkpoint::RemovableHandle Accelerator::register_save_state_pre_hook(checkpoint::SaveStateHook hook) {
+  return checkpointer_->save_hooks.add(std::move(hook));
+}
+
+checkpoint::RemovableHandle Accelerator::register_load_state_pre_hook(checkpoint::LoadStateHook hook) {
+  return checkpointer_->load_hooks.add(std::move(hook));
+}
+
 void Accelerator::load_state(const std::filesystem::path& input_dir) {
   auto directory = input_dir;
   if (input_dir.empty()) {
@@ -370,7 +385,7 @@ void Accelerator::free_memory() {
 }
 
 void Accelerator::end_training() {
-  trackers_.finish();
+  trackers_->finish();
   checkpointer_->wait();
   // No optimizer steps any more, so dropping gradient shards needs no warning.
   for (const auto& model : prepared_.models_in_use()) {

@@ -28,8 +28,8 @@
 #include <torch/optim/optimizer.h>
 
 #include "accelerate/accelerator_options.h"
-#include "accelerate/checkpoint/checkpointer.h"
 #include "accelerate/checkpoint/model_files.h"
+#include "accelerate/checkpoint/save_state.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/data/active_loaders.h"
@@ -40,11 +40,19 @@
 #include "accelerate/parallel/join.h"
 #include "accelerate/prepared_objects.h"
 #include "accelerate/profile.h"
-#include "accelerate/tracking/trackers.h"
 #include "accelerate/train/gradient_state.h"
 #include "accelerate/train/model.h"
 #include "accelerate/train/optimizer.h"
 #include "accelerate/train/scheduler.h"
+
+namespace accelerate::checkpoint {
+class Checkpointer;
+struct TrainingState;
+}  // namespace accelerate::checkpoint
+
+namespace accelerate::tracking {
+class Trackers;
+}
 
 namespace accelerate {
 
@@ -89,6 +97,7 @@ class Accelerator : public comm::PartialState {
   explicit Accelerator(const AcceleratorOptions& options = {});
   Accelerator(const Accelerator&) = delete;
   Accelerator& operator=(const Accelerator&) = delete;
+  ~Accelerator();
 
   // Preparing
 
@@ -232,7 +241,7 @@ class Accelerator : public comm::PartialState {
                       std::optional<int64_t> step = std::nullopt);
 
   /// A tracker by its name. May be called on all ranks, including those on which the tracker does nothing.
-  Tracker& get_tracker(const std::string& name) { return trackers_.get(name); }
+  Tracker& get_tracker(const std::string& name);
 
   /// A scope that is profiled; see ProfileKwargs. Default: those of AcceleratorOptions.
   Profile profile() const { return Profile(options_.profile, group()); }
@@ -297,14 +306,10 @@ class Accelerator : public comm::PartialState {
 
   /// Calls `hook` when a checkpoint is saved, before anything is written, with the directory that becomes the
   /// checkpoint. Entries that it removes from `weights` are not written.
-  checkpoint::RemovableHandle register_save_state_pre_hook(checkpoint::SaveStateHook hook) {
-    return checkpointer_->save_hooks.add(std::move(hook));
-  }
+  checkpoint::RemovableHandle register_save_state_pre_hook(checkpoint::SaveStateHook hook);
 
   /// Calls `hook` when a checkpoint is loaded. Entries that it removes from `models` are not loaded.
-  checkpoint::RemovableHandle register_load_state_pre_hook(checkpoint::LoadStateHook hook) {
-    return checkpointer_->load_hooks.add(std::move(hook));
-  }
+  checkpoint::RemovableHandle register_load_state_pre_hook(checkpoint::LoadStateHook hook);
 
   /// The number of the next checkpoint in automatic naming.
   int64_t save_iteration() const { return project_configuration_.iteration; }
@@ -409,7 +414,7 @@ class Accelerator : public comm::PartialState {
   int64_t loss_divisor_;                                           // the length of the window of the next backward
   std::vector<std::weak_ptr<train::PreparedModel>> accumulating_;  // the models of the current step of accumulate()
   bool trigger_ = false;
-  tracking::Trackers trackers_;
+  std::unique_ptr<tracking::Trackers> trackers_;
   bool preempted_ = false;
 };
 

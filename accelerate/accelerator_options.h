@@ -15,7 +15,7 @@
 #include "accelerate/precision/grad_scaler.h"
 #include "accelerate/precision/mixed_precision.h"
 #include "accelerate/profile.h"
-#include "accelerate/tracking/make_trackers.h"
+#include "accelerate/tracking/tracker_options.h"
 
 namespace accelerate {
 

@@ -2,14 +2,17 @@
 
 // Saves and loads the state of a job. All ranks take part; a save can run in the background.
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "accelerate/checkpoint/agreement.h"
-#include "accelerate/checkpoint/hooks.h"
 #include "accelerate/checkpoint/python_generators.h"
 #include "accelerate/checkpoint/staged_save.h"
 #include "accelerate/checkpoint/tensor_copies.h"
@@ -19,11 +22,6 @@
 
 namespace accelerate::checkpoint {
 
-struct SaveStateOptions {
-  bool safe_serialization = true;  // models as safetensors; false: in the format of torch.save
-  bool async = false;              // copy and return; a thread writes and commits. Keeps the memory for the next save
-};
-
 /// Where a checkpoint is saved.
 struct Destination {
   std::filesystem::path directory = {};
@@ -31,9 +29,29 @@ struct Destination {
   std::optional<int64_t> total_limit = std::nullopt;  // with `number`: keep only this many, the newest
 };
 
-using SaveStateHook =
-    std::function<void(Models& models, std::vector<train::StateDict>& weights, const std::filesystem::path& directory)>;
-using LoadStateHook = std::function<void(Models& models, const std::filesystem::path& directory)>;
+/// Functions, called in the order of their registration.
+template <class Function>
+class Hooks {
+ public:
+  RemovableHandle add(Function function) {
+    const int64_t number = next_number_++;
+    functions_->emplace(number, std::move(function));
+    return RemovableHandle([number, functions = std::weak_ptr(functions_)] {
+      if (auto alive = functions.lock()) alive->erase(number);
+    });
+  }
+
+  bool empty() const { return functions_->empty(); }
+
+  template <class... Arguments>
+  void call(Arguments&&... arguments) const {
+    for (const auto& [number, function] : *functions_) function(arguments...);
+  }
+
+ private:
+  std::shared_ptr<std::map<int64_t, Function>> functions_ = std::make_shared<std::map<int64_t, Function>>();
+  int64_t next_number_ = 0;
+};
 
 /// One per process. All members except wait() and the hooks are collective. An Error on one rank is thrown on all
 /// ranks.
@@ -90,7 +108,3 @@ class Checkpointer {
 };
 
 }  // namespace accelerate::checkpoint
-
-namespace accelerate {
-using checkpoint::SaveStateOptions;
-}

@@ -4,9 +4,10 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
-#include "accelerate/checkpoint/stored_weights.h"
 #include "accelerate/train/model.h"
+#include "accelerate/train/state_dict.h"
 
 namespace accelerate::checkpoint {
 
@@ -22,6 +23,12 @@ void save_model_files(const train::StateDict& weights, const std::filesystem::pa
 
 struct LoadCheckpointOptions {
   bool strict = false;  // throw Error for missing and unexpected names
+};
+
+/// The names that only the model or only the files have.
+struct IncompatibleKeys {
+  std::vector<std::string> missing_keys = {};     // only in the model; without those tied to a loaded one
+  std::vector<std::string> unexpected_keys = {};  // only in the files
 };
 
 /// load_checkpoint_in_model() for a module.
@@ -43,6 +50,7 @@ IncompatibleKeys load_checkpoint_in_model(const T& model, const std::filesystem:
 }  // namespace accelerate::checkpoint
 
 namespace accelerate {
+using checkpoint::IncompatibleKeys;
 using checkpoint::load_checkpoint_in_model;
 using checkpoint::LoadCheckpointOptions;
 using checkpoint::SaveModelOptions;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "accelerate/checkpoint/model_files.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/stored_tensor.h"
 #include "accelerate/train/state_dict.h"
@@ -28,12 +29,6 @@ void save_weights(const train::StateDict& weights, const std::filesystem::path& 
 /// Appends the bytes of such a file called `name`.
 void write_weights(const train::StateDict& weights, const std::filesystem::path& name, const Append& append);
 
-/// The names that only the model or only the files have.
-struct IncompatibleKeys {
-  std::vector<std::string> missing_keys = {};     // only in the model; without those tied to a loaded one
-  std::vector<std::string> unexpected_keys = {};  // only in the files
-};
-
 /// Weights that were checked against a model.
 struct CheckedWeights {
   IncompatibleKeys keys = {};
@@ -46,7 +41,3 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
                              const std::filesystem::path& source, bool strict);
 
 }  // namespace accelerate::checkpoint
-
-namespace accelerate {
-using checkpoint::IncompatibleKeys;
-}

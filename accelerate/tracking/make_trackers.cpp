@@ -8,7 +8,9 @@
 #include "accelerate/tracking/csv_tracker.h"
 #include "accelerate/tracking/escapes_directory.h"
 #include "accelerate/tracking/jsonl_tracker.h"
+#include "accelerate/tracking/mlflow_tracker.h"
 #include "accelerate/tracking/tensorboard_tracker.h"
+#include "accelerate/tracking/wandb_tracker.h"
 
 namespace accelerate::tracking {
 

@@ -2,33 +2,15 @@
 
 // Creates trackers from the names in log_with.
 
-#include <concepts>
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "accelerate/tracking/mlflow_tracker.h"
 #include "accelerate/tracking/tracker.h"
-#include "accelerate/tracking/wandb_tracker.h"
+#include "accelerate/tracking/tracker_options.h"
 
 namespace accelerate::tracking {
-
-/// A tracker to log with: "jsonl", "csv", "tensorboard", "wandb", "mlflow", "all", or a user-defined object.
-class LogWith {
- public:
-  LogWith(const char* name) : choice_(std::string(name)) {}
-  LogWith(std::string name) : choice_(std::move(name)) {}
-  template <std::derived_from<Tracker> T>
-  LogWith(std::shared_ptr<T> tracker) : choice_(std::shared_ptr<Tracker>(std::move(tracker))) {}
-
-  const std::variant<std::string, std::shared_ptr<Tracker>>& choice() const { return choice_; }
-
- private:
-  std::variant<std::string, std::shared_ptr<Tracker>> choice_;
-};
 
 struct TrackerSettings {
   std::string project_name = {};

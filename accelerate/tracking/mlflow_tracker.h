@@ -11,18 +11,9 @@
 
 #include "accelerate/tracking/http.h"
 #include "accelerate/tracking/tracker.h"
+#include "accelerate/tracking/tracker_options.h"
 
 namespace accelerate::tracking {
-
-struct MlflowOptions {
-  std::string tracking_uri = {};     // default: MLFLOW_TRACKING_URI, then http://127.0.0.1:5000
-  std::string experiment_name = {};  // default: MLFLOW_EXPERIMENT_NAME, then the project name
-  std::string run_name = {};         // default: chosen by MLflow
-  std::string run_id = {};           // an existing run to continue; default: MLFLOW_RUN_ID
-  std::map<std::string, std::string> tags = {};
-  std::chrono::milliseconds timeout = std::chrono::seconds(5);        // of one request
-  std::chrono::milliseconds send_interval = std::chrono::seconds(1);  // metrics are batched in between
-};
 
 /// Logs numbers as metrics of a run and the configuration as its parameters. Authenticates with MLFLOW_TRACKING_TOKEN,
 /// or MLFLOW_TRACKING_USERNAME and _PASSWORD. MLflow has no text metrics: texts are dropped with a warning.

@@ -11,21 +11,9 @@
 #include "accelerate/formats/wandb_file.h"
 #include "accelerate/tracking/append_file.h"
 #include "accelerate/tracking/tracker.h"
+#include "accelerate/tracking/tracker_options.h"
 
 namespace accelerate::tracking {
-
-/// The arguments of wandb.init that apply offline.
-struct WandbOptions {
-  std::string entity = {};             // user or team; default: WANDB_ENTITY, then the user who uploads
-  std::string name = {};               // default: WANDB_NAME, then chosen by W&B
-  std::string id = {};                 // continues that run if it exists; default: WANDB_RUN_ID, then a new id
-  std::string group = {};              // default: WANDB_RUN_GROUP
-  std::string job_type = {};           // default: WANDB_JOB_TYPE
-  std::vector<std::string> tags = {};  // default: WANDB_TAGS, separated by commas
-  std::string notes = {};              // default: WANDB_NOTES
-  std::filesystem::path dir = {};      // default: WANDB_DIR, then the current directory
-  std::string mode = {};               // default: WANDB_MODE, then offline; disabled writes nothing
-};
 
 /// Writes dir/wandb/offline-run-<time>-<id>/run-<id>.wandb in W&B's offline format, and the link dir/wandb/latest-run.
 /// The values of one step form a row of the history, which is written when the next step begins. The summary (the
