@@ -70,16 +70,14 @@ function(accelerate_room name)
     accelerate_use_precompiled(${target} accelerate_standard_headers)
   endif()
   accelerate_compile_together(${target})
-  list(TRANSFORM ROOM_HEADERS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_target_properties(${target} PROPERTIES
-    ACCELERATE_HEADERS "${ROOM_HEADERS}"
     ACCELERATE_LIBRARIES "${ROOM_LIBRARIES}"
     ACCELERATE_ROOMS "${ROOM_ROOMS}")
   set_property(GLOBAL APPEND PROPERTY ACCELERATE_ROOMS_OF_${ROOM_LIBRARY} ${name})
 endfunction()
 
 # accelerate_library(name [EXCEPT rooms...])
-# The shared library lib<name>.so of the rooms that were made for it.
+# The shared library lib<name>.so of the rooms that were made for it. cmake/public_headers.txt lists what is installed.
 function(accelerate_library name)
   cmake_parse_arguments(LIBRARY "" "" "EXCEPT" ${ARGN})
   get_property(rooms GLOBAL PROPERTY ACCELERATE_ROOMS_OF_${name})
@@ -89,12 +87,13 @@ function(accelerate_library name)
   add_library(accelerate::${name} ALIAS ${name})
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC torch PRIVATE Threads::Threads)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt headers REGEX "^${name}/")
+  list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/)
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   foreach(room IN LISTS rooms)
-    get_target_property(headers accelerate_${room} ACCELERATE_HEADERS)
     get_target_property(libraries accelerate_${room} ACCELERATE_LIBRARIES)
-    target_sources(${name}
-      PRIVATE $<TARGET_OBJECTS:accelerate_${room}>
-      PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:accelerate_${room}>)
     target_link_libraries(${name} PRIVATE "$<BUILD_INTERFACE:${libraries}>")
   endforeach()
 

@@ -2,7 +2,8 @@
 """Checks that includes between rooms point one way, as the table in ARCHITECTURE.md says.
 
 Reads every #include of the C++ files below accelerate/, transformers/ and cli/ and reports those that a room may not
-have. Also keeps third-party headers that a user of the library would have to install out of the installed headers.
+have. cmake/public_headers.txt lists the headers that are installed. They include public headers only, none of a
+third-party library that a user would have to install, and the examples include nothing else.
 """
 
 import argparse
@@ -39,6 +40,8 @@ EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"accelerator", "tensors", "checkpoint
 
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 NOT_INSTALLED = re.compile(r"^(nlohmann|CLI|doctest|gloo)/")
+PUBLIC_HEADERS = "cmake/public_headers.txt"
+UMBRELLAS = ("accelerate/accelerate.h", "transformers/transformers.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
 
@@ -65,9 +68,35 @@ def complaints_about(path, text):
         if target and target != room and target not in allowed:
             yield (f"{path}:{number}: {room} must not include {target} ({included}); "
                    f"it may include {', '.join(sorted(allowed)) or 'nothing'}")
-        installed = path.startswith("accelerate/") and room != "launch" and path.endswith(".h")
-        if installed and NOT_INSTALLED.match(included):
-            yield f"{path}:{number}: an installed header must not need {included}; include it in the .cpp"
+
+
+def complaints_about_public(root):
+    """Includes of public headers and examples that an installed library does not have."""
+    listed = (root / PUBLIC_HEADERS).read_text().split()
+    public = set(listed)
+    if listed != sorted(public):
+        yield f"{PUBLIC_HEADERS}: not sorted, or a header is listed twice"
+    yield from (f"{PUBLIC_HEADERS}: there is no {path}" for path in listed if not (root / path).is_file())
+    examples = [path.relative_to(root).as_posix() for path in sorted((root / "examples").rglob("*.cpp"))]
+    included_by = {path: includes_of(root / path) for path in listed + examples if (root / path).is_file()}
+    for path, includes in included_by.items():
+        for number, included in includes:
+            if room_of(included) and included not in public:
+                yield f"{path}:{number}: {included} is not public; {PUBLIC_HEADERS} lists what is installed"
+            if path in public and NOT_INSTALLED.match(included):
+                yield f"{path}:{number}: an installed header must not need {included}; include it in the .cpp"
+    reached = set(UMBRELLAS)
+    waiting = list(UMBRELLAS)
+    while waiting:
+        new = {included for _, included in included_by.get(waiting.pop(), ())} & public - reached
+        reached |= new
+        waiting += new
+    yield from (f"{PUBLIC_HEADERS}: no umbrella header brings {path}; it can be private" for path in public - reached)
+
+
+def includes_of(path):
+    matches = ((number, INCLUDE.match(line)) for number, line in enumerate(path.read_text().splitlines(), start=1))
+    return [(number, match[1]) for number, match in matches if match]
 
 
 def sources(root):
@@ -85,6 +114,8 @@ def main():
     if not files:
         sys.exit(f"{root}: no sources found")
     complaints = [c for f in files for c in complaints_about(f.relative_to(root).as_posix(), f.read_text())]
+    if (root / PUBLIC_HEADERS).is_file():
+        complaints += complaints_about_public(root)
     print("\n".join(complaints + [f"{len(files)} files, {len(complaints)} complaints"]))
     sys.exit(1 if complaints else 0)
 

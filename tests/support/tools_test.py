@@ -54,7 +54,21 @@ class Includes(ToolTest):
         self.assertIn("cli must not include torch", self.report("cli/main.cpp", "<torch/torch.h>"))
 
     def test_an_installed_header_needs_no_package_of_ours(self):
-        self.assertIn("must not need nlohmann", self.report("accelerate/base/config.h", "<nlohmann/json.hpp>"))
+        self.write("cmake/public_headers.txt", "accelerate/accelerate.h\n")
+        self.assertIn("must not need nlohmann", self.report("accelerate/accelerate.h", "<nlohmann/json.hpp>"))
+
+    def test_public_headers_and_examples_include_public_headers_only(self):
+        self.write("cmake/public_headers.txt", "accelerate/accelerate.h\n")
+        self.write("examples/nlp.cpp", "#include <accelerate/base/log.h>\n")
+        report = self.report("accelerate/accelerate.h", '"accelerate/base/file.h"')
+        self.assertIn("accelerate/accelerate.h:1: accelerate/base/file.h is not public", report)
+        self.assertIn("examples/nlp.cpp:1: accelerate/base/log.h is not public", report)
+
+    def test_a_public_header_is_one_that_programs_get(self):
+        self.write("accelerate/base/log.h", "")
+        self.write("cmake/public_headers.txt", "accelerate/accelerate.h\naccelerate/base/log.h\n")
+        self.assertIn("no umbrella header brings accelerate/base/log.h", self.report("accelerate/accelerate.h", "<vector>"))
+        self.assertIn(" 0 complaints", self.report("accelerate/accelerate.h", '"accelerate/base/log.h"'))
 
     def test_a_new_folder_has_to_be_given_its_place(self):
         self.assertIn("'utils' is not a room", self.report("accelerate/utils/misc.h", "<vector>"))
