@@ -139,7 +139,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("so has one that each rank takes on several threads") {
+TEST_CASE("a step with shared state that each rank takes on several threads has the same bits") {
   run_ranks(2, [](comm::Group&) {
     at::set_num_threads(3);
     Training shared(kByDefault), alone(kAlone);

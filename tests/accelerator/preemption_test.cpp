@@ -10,6 +10,7 @@
 
 #include "accelerate/accelerator.h"
 #include "accelerate/ranks/notebook_launcher.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
@@ -112,7 +113,7 @@ TEST_CASE("a job whose launcher gets SIGTERM ends at one step, within the grace,
   auto job = launch_training();
   REQUIRE(trains_on_two_ranks(job));
   job.send_signal(SIGTERM);
-  CHECK(job.wait(20s) == 128 + SIGTERM);
+  CHECK(job.wait(tests::hang_limit(20s)) == 128 + SIGTERM);
   auto steps = numbers_behind("left after step", job.output());
   REQUIRE_MESSAGE(steps.size() == 2, job.output(), job.errors());
   CHECK(steps[0] == steps[1]);
@@ -124,7 +125,7 @@ TEST_CASE("SIGUSR1 to the launcher reaches the ranks, which end by themselves wi
   auto job = launch_training();
   REQUIRE(trains_on_two_ranks(job));
   job.send_signal(SIGUSR1);
-  CHECK(job.wait(20s) == 0);
+  CHECK(job.wait(tests::hang_limit(20s)) == 0);
   auto steps = numbers_behind("left after step", job.output());
   REQUIRE_MESSAGE(steps.size() == 2, job.output(), job.errors());
   CHECK(steps[0] == steps[1]);

@@ -171,7 +171,7 @@ TEST_CASE("a step that ranks divide has the bits of one that each takes alone") 
   }
 }
 
-TEST_CASE("so has a step that is divided over gloo") {
+TEST_CASE("a step that ranks divide over gloo has the bits of one that each takes alone") {
   run_ranks(2, [](comm::Group&) {
     use_transport("gloo");
     Run sharded(kSharded), whole({});

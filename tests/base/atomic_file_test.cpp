@@ -94,7 +94,7 @@ TEST_CASE("a file that is replaced hands on its mode, and a link stays one") {
   CHECK(static_cast<int>(fs::status(file).permissions()) == 0640);
 }
 
-TEST_CASE("a directory that is not there is named") {
+TEST_CASE("writing into a missing directory names the directory") {
   CHECK_THROWS_WITH_AS(AtomicFile("/nowhere/file"), doctest::Contains("/nowhere/.file.unfinished-"), Error);
 }
 

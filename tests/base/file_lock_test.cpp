@@ -62,6 +62,16 @@ TEST_CASE("one who has waited for a lock keeps out who comes later") {
   CHECK(third_inside);
 }
 
-TEST_CASE("where no file can be made nobody waits") { FileLock first("/proc/no/lock"), second("/proc/no/lock"); }
+TEST_CASE("locks on a path at which no file can be created do not exclude each other") {
+  std::atomic<int> num_inside = 0;
+  FileLock first("/proc/no/lock");
+  std::thread other([&] {
+    FileLock second("/proc/no/lock");
+    ++num_inside;
+  });
+  other.join();  // while `first` is held
+  CHECK(num_inside == 1);
+  CHECK_FALSE(std::filesystem::exists("/proc/no/lock"));
+}
 
 }  // namespace accelerate

@@ -331,7 +331,7 @@ TEST_CASE("weights that have two names are written once, and both come back") {
   CHECK(torch::equal(other->head, tied->head));
 }
 
-TEST_CASE("so they are when they are saved in the background: the bytes are those of a plain save") {
+TEST_CASE("a save in the background writes the bytes of a plain save") {
   TemporaryDirectory directory;
   Accelerator accelerator({.cpu = true});
   auto model = accelerator.prepare(std::make_shared<TiedImpl>());

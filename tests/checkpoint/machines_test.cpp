@@ -10,6 +10,7 @@
 #include "accelerate/ranks/fork_ranks.h"
 #include "tests/checkpoint/training_run.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
 
@@ -28,7 +29,7 @@ void run_two_machines(const std::function<void(int rank)>& body) {
     run_rank([&] { body(rank); });
     return std::string();
   };
-  ranks::fork_ranks(2 * kRanksOfMachine, play, {.timeout = std::chrono::seconds(60)});
+  ranks::fork_ranks(2 * kRanksOfMachine, play, {.timeout = tests::hang_limit()});
 }
 
 fs::path disk_of_machine(const TemporaryDirectory& home, int machine) {

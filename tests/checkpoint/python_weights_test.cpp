@@ -4,6 +4,7 @@
 
 #include "accelerate/accelerate.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
@@ -21,7 +22,7 @@ const fs::path& python_weights() {
   static const fs::path path = [] {
     Program program({ACCELERATE_SOURCE_DIR "/.venv/bin/python",
                      ACCELERATE_SOURCE_DIR "/tests/checkpoint/python_weights.py", directory.path().string()});
-    const int exit_code = program.wait(std::chrono::minutes(4));
+    const int exit_code = program.wait(tests::hang_limit(std::chrono::minutes(4)));
     INFO(program.errors());
     REQUIRE(exit_code == 0);
     return directory.path();

@@ -58,7 +58,7 @@ TEST_CASE("a run that is stopped after any step goes on with the losses of one t
   }
 }
 
-TEST_CASE("so does a run of two ranks, each with its own random numbers") {
+TEST_CASE("a stopped run of two ranks, each with its own random numbers, resumes to the bit") {
   for (const auto& options : kKinds) {
     CAPTURE(options.accumulation_steps);
     CAPTURE(options.use_seedable_sampler);
@@ -101,7 +101,7 @@ TEST_CASE("of checkpoints that are loaded one after the other the last one count
   }
 }
 
-TEST_CASE("so does a run whose data set and dropout draw from the same generator") {
+TEST_CASE("a stopped run whose data set and dropout draw from the same generator resumes to the bit") {
   struct Noisy {
     at::Tensor get(int64_t index) const { return torch::randn({2}) + index; }
     int64_t size() const { return 10; }

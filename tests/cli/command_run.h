@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 
@@ -24,7 +25,7 @@ struct Result {
 
 /// Any command, run to its end.
 inline Result run(const std::vector<std::string>& command, const std::vector<EnvironmentVariable>& environment = {},
-                  std::chrono::seconds limit = std::chrono::seconds(60)) {
+                  std::chrono::milliseconds limit = hang_limit()) {
   Program program(command, environment);
   int exit_code = program.wait(limit);
   return {exit_code, program.output(), program.errors()};
@@ -35,7 +36,7 @@ struct Run : Result {
   explicit Run(std::vector<std::string> words, std::vector<EnvironmentVariable> environment = {}) {
     words.insert(words.begin(), ACCELERATE_COMMAND);
     environment.insert(environment.begin(), {"HF_HOME", "/nowhere"});
-    Result::operator=(run(words, environment, std::chrono::seconds(120)));
+    Result::operator=(run(words, environment, hang_limit()));
   }
 };
 

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/cli/command_run.h"
+#include "tests/support/hang_limit.h"
 
 using namespace accelerate;
 using accelerate::tests::Program;
@@ -63,7 +64,7 @@ TEST_CASE("Ctrl-C and other requests to stop end every rank at once") {
     REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 3; }, 20s));
     auto start = std::chrono::steady_clock::now();
     program.send_signal(number);
-    CHECK(program.wait(10s) == 128 + number);
+    CHECK(program.wait(tests::hang_limit(10s)) == 128 + number);
     CHECK(std::chrono::steady_clock::now() - start < 5s);  // ranks have 30 s to end by themselves
     CHECK(program.errors().find("stopped by SIG") != std::string::npos);
     std::istringstream lines(program.output());
@@ -84,7 +85,7 @@ TEST_CASE("ranks have the time to end that they are given, and a second request 
       usleep(300'000);
       program.send_signal(SIGTERM);
     }
-    CHECK(program.wait(20s) == 128 + SIGTERM);
+    CHECK(program.wait(tests::hang_limit(20s)) == 128 + SIGTERM);
     auto took = std::chrono::steady_clock::now() - start;
     CHECK(took > 250ms);
     CHECK(took < 5s);
@@ -103,7 +104,7 @@ TEST_CASE("nothing of a job is alive two seconds after its launcher was killed, 
     usleep(std::uniform_int_distribution<useconds_t>(0, i % 2 == 0 ? 1000 : 30'000)(random));
     started += processes_with(mark).size() > 1;
     program.send_signal(SIGKILL);
-    program.wait(10s);
+    program.wait(tests::hang_limit(10s));
     CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
   }
   CHECK(started >= fault_count() / 2);
@@ -127,7 +128,7 @@ TEST_CASE("nothing of a job is alive two seconds after its launcher was killed w
     if (!fails) program.send_signal(SIGTERM);
     usleep(std::uniform_int_distribution<useconds_t>(0, 300'000)(random));
     program.send_signal(SIGKILL);
-    program.wait(10s);
+    program.wait(tests::hang_limit(10s));
     CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
   }
   CHECK(temporary_directories(temporary.path()) == 0);
@@ -143,7 +144,7 @@ TEST_CASE("nothing of a job is alive after the process that supervises it was ki
   children >> supervisor;
   REQUIRE(supervisor > 1);
   kill(supervisor, SIGKILL);
-  CHECK(program.wait(10s) == 137);
+  CHECK(program.wait(tests::hang_limit(10s)) == 137);
   CHECK(Program::wait_until([&] { return processes_with(mark).empty(); }, 2s));
 }
 
@@ -170,7 +171,7 @@ TEST_CASE("the rank that was killed is blamed, not those that missed it") {
     REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 4; }, 20s));
     int victim = std::uniform_int_distribution<int>(0, 3)(random);
     kill(std::stoi(tests::text_of(notes.path() / std::to_string(victim))), SIGKILL);
-    CHECK(program.wait(10s) == 137);
+    CHECK(program.wait(tests::hang_limit(10s)) == 137);
     CHECK_MESSAGE(program.errors().find("accelerate launch: rank " + std::to_string(victim) + " ") != std::string::npos,
                   program.errors());
   }
@@ -245,7 +246,7 @@ TEST_CASE("a request to stop is heard while ranks are being started") {
   Program program({ACCELERATE_COMMAND, "launch", "-n", "400", "sh", "-c", "echo up; exec sleep 60"});
   usleep(50'000);
   program.send_signal(SIGTERM);
-  CHECK(program.wait(20s) == 128 + SIGTERM);
+  CHECK(program.wait(tests::hang_limit(20s)) == 128 + SIGTERM);
   CHECK(tests::count_lines(program.output()) < 400);
 }
 
@@ -263,5 +264,5 @@ TEST_CASE("ranks keep ignoring what their launcher was told to ignore") {
       {"sh", "-c", std::string("trap '' HUP; exec ") + ACCELERATE_COMMAND + " launch -n 2 sh -c 'echo up; sleep 1'"});
   REQUIRE(Program::wait_until([&] { return tests::count_lines(program.output()) == 2; }, 20s));
   program.send_signal(SIGHUP);
-  CHECK(program.wait(20s) == 0);
+  CHECK(program.wait(tests::hang_limit(20s)) == 0);
 }

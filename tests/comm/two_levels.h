@@ -11,6 +11,7 @@
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/hierarchical_backend.h"
 #include "accelerate/comm/shared_memory_backend.h"
+#include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {
 
@@ -18,7 +19,7 @@ inline c10::intrusive_ptr<comm::SharedMemoryBackend> connect_level(const comm::G
                                                                    const shared_memory::Machines& machines) {
   auto store = everyone.connection()->process_group()->getStore();
   auto keys = comm::key_value_store(c10::make_intrusive<c10d::PrefixStore>(name, store));
-  return comm::connect_through_memory(keys, machines, everyone.rank(), {.timeout = std::chrono::seconds(20)});
+  return comm::connect_through_memory(keys, machines, everyone.rank(), {.timeout = tests::hang_limit()});
 }
 
 /// The ranks that have the same number on their machines.

@@ -99,7 +99,7 @@ TEST_CASE("every key that the installed Python package knows is known here") {
   TemporaryDirectory directory;
   auto file = directory.path() / "all_keys.yaml";
   Program python({ACCELERATE_ORACLE_PYTHON, "-c", kPythonWritesAllKeys, file.string()});
-  int exit_code = python.wait(std::chrono::seconds(120));
+  int exit_code = python.wait();
   REQUIRE_MESSAGE(exit_code == 0, python.errors());
   auto config = read_launch_config(file);
   // Not only taken for no slip: sections that list their keys list all of them.
@@ -126,7 +126,7 @@ TEST_CASE("Python reads our files as we mean them, and we read what Python makes
     configs.push_back(config);
   }
   Program python({ACCELERATE_ORACLE_PYTHON, "-c", kPythonReadsAll, directory.path().string()});
-  int exit_code = python.wait(std::chrono::seconds(120));
+  int exit_code = python.wait();
   REQUIRE_MESSAGE(exit_code == 0, python.errors());
 
   for (size_t i = 0; i < configs.size(); ++i) {

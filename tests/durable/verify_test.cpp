@@ -125,6 +125,6 @@ TEST_CASE("a folder without a manifest, as Python writes it, is a note and no er
   CHECK(note.find("there is no manifest.json") != std::string::npos);
 }
 
-TEST_CASE("a directory that is not there is named") {
+TEST_CASE("verifying a missing directory names the directory") {
   CHECK(complaint_about("/nowhere/state") == "/nowhere/state: no such directory");
 }

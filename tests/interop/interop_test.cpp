@@ -8,6 +8,7 @@
 #include "accelerate/operations.h"
 #include "accelerate/train/lambda_lr.h"
 #include "tests/parity/recorded.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"
@@ -130,7 +131,7 @@ json python(const std::string& command, const TemporaryDirectory& directory) {
   const auto answer = (directory.path() / "answer.json").string();
   Program program({ACCELERATE_ORACLE_PYTHON, ACCELERATE_SOURCE_DIR "/tests/interop/python_run.py", command,
                    directory.path().string(), answer});
-  const int exit_code = program.wait(std::chrono::minutes(8));
+  const int exit_code = program.wait(tests::hang_limit(std::chrono::minutes(8)));
   REQUIRE_MESSAGE(exit_code == 0, program.output() << program.errors());
   return json::parse(directory.read("answer.json"));
 }

@@ -21,13 +21,14 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
 #include "accelerate/shared_memory/exchange_segments.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/temporary_directory.h"
 
 namespace accelerate::tests {
 
 /// A store of files in `directory`. `get` waits up to `limit`.
 inline shared_memory::KeyValueStore file_store(const std::filesystem::path& directory,
-                                               std::chrono::milliseconds limit = std::chrono::seconds(20)) {
+                                               std::chrono::milliseconds limit = hang_limit()) {
   auto path = [directory](std::string key) {
     std::replace(key.begin(), key.end(), '/', '_');
     return directory / key;
@@ -70,7 +71,7 @@ class ForkedRanks {
   using Body = std::function<void(int rank, const shared_memory::KeyValueStore& store)>;
 
   /// `limit` is how long ranks wait for each other's notes.
-  ForkedRanks(int size, const Body& body, std::chrono::milliseconds limit = std::chrono::seconds(20))
+  ForkedRanks(int size, const Body& body, std::chrono::milliseconds limit = hang_limit())
       : store_(file_store(directory_.path(), limit)), pids_(size) {
     std::fflush(nullptr);  // what is in the buffers is to be written once
     for (int rank = 0; rank < size; ++rank) {

@@ -12,6 +12,7 @@
 
 #include "accelerate/shared_memory/channel.h"
 #include "accelerate/shared_memory/heap.h"
+#include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {
 
@@ -72,7 +73,7 @@ inline void run_threads(int size, const std::function<void(int rank)>& body) {
 
 /// The same with a channel for each rank. They are left when all have returned.
 inline void run_channels(const LocalMemory& memory, const std::function<void(shared_memory::Channel&)>& body,
-                         std::chrono::milliseconds timeout = std::chrono::minutes(1)) {
+                         std::chrono::milliseconds timeout = hang_limit()) {
   std::vector<std::unique_ptr<shared_memory::Channel>> channels;
   for (int rank = 0; rank < memory.size(); ++rank) {
     channels.push_back(std::make_unique<shared_memory::Channel>(memory.view(), rank, timeout));

@@ -18,6 +18,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/exit_status.h"
+#include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {
 
@@ -57,7 +58,7 @@ class Program {
 
   /// The exit code, 128 + the signal for a program ended by one. Throws Error with what it wrote when it does not end
   /// in time.
-  int wait(std::chrono::milliseconds limit = std::chrono::seconds(60)) {
+  int wait(std::chrono::milliseconds limit = hang_limit()) {
     int status = 0;
     bool in_time = wait_until([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
     if (!in_time) fail("the program still runs after ", limit.count(), " ms; it wrote:\n", output(), errors());
@@ -66,7 +67,7 @@ class Program {
   }
 
   /// Waits until the program has written `text` to its output. Returns whether it did.
-  bool writes(const std::string& text, std::chrono::milliseconds limit = std::chrono::seconds(30)) {
+  bool writes(const std::string& text, std::chrono::milliseconds limit = hang_limit()) {
     return wait_until([&] { return output().find(text) != std::string::npos; }, limit);
   }
 

@@ -14,6 +14,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/ranks/run_ranks.h"
 #include "tests/support/failed_checks.h"
+#include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {
 
@@ -29,10 +30,10 @@ inline void run_rank(const std::function<void()>& body) {
   if (failed > 0) fail(failed, failed == 1 ? " check" : " checks", " failed in this rank, printed above");
 }
 
-/// ranks::run_ranks, with failed checks of a rank as its failure. The limit only guards against hangs, so it is generous
-/// enough for a machine that is busy with other programs.
+/// ranks::run_ranks, with failed checks of a rank as its failure. The limit only guards against hangs, so it is
+/// generous enough for a machine that is busy with other programs.
 inline void run_ranks(int num_processes, const std::function<void(comm::Group&)>& body,
-                      const ranks::RunRanksOptions& options = {.timeout = std::chrono::minutes(5)}) {
+                      const ranks::RunRanksOptions& options = {.timeout = hang_limit(std::chrono::minutes(5))}) {
   ranks::run_ranks(num_processes, [&](comm::Group& group) { run_rank([&] { body(group); }); }, options);
 }
 

@@ -7,6 +7,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/tensors/torch_file.h"
 #include "tests/support/failure_of.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
@@ -24,7 +25,7 @@ void run_python(const std::string& what, const tests::TemporaryDirectory& direct
       {std::string(ACCELERATE_SOURCE_DIR) + "/.venv/bin/python",
        std::string(ACCELERATE_SOURCE_DIR) + "/tests/tensors/torch_files.py", what, directory.path().string()},
       {{"OMP_NUM_THREADS", "1"}});
-  auto exit_code = python.wait(std::chrono::minutes(3));
+  auto exit_code = python.wait(tests::hang_limit(std::chrono::minutes(3)));
   INFO(python.errors());
   REQUIRE(exit_code == 0);
 }

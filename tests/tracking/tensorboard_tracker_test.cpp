@@ -9,6 +9,7 @@
 #include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
 #include "accelerate/tracking/jsonl_tracker.h"
+#include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 
@@ -60,7 +61,7 @@ TEST_CASE("the real TensorBoard reads the same from our files as from those of P
   tests::Program python(
       {ACCELERATE_ORACLE_PYTHON, ACCELERATE_SOURCE_DIR "/tests/tracking/compare_events.py", directory.path().string()},
       {{"OMP_NUM_THREADS", "1"}});
-  int code = python.wait(std::chrono::seconds(240));
+  int code = python.wait(tests::hang_limit(std::chrono::minutes(4)));
   INFO(python.output(), python.errors());
   CHECK(code == 0);
 }

@@ -166,7 +166,7 @@ TEST_CASE("real tokenizers give the tokens, offsets, masks and decoded texts of 
   compare(paths, is_full() ? 100000 : 2000, is_full() ? 20000 : 2000);
 }
 
-TEST_CASE("so do small tokenizers with every other component") {
+TEST_CASE("small tokenizers with every other component give the results of the reference implementation") {
   const std::filesystem::path folder = ACCELERATE_BINARY_DIR "/tests/made_tokenizers_" + std::to_string(getpid());
   std::string command = "'" + kPython + "' '" + kFolder + "/made_tokenizers.py' '" + folder.string() + "'";
   REQUIRE(std::system(command.c_str()) == 0);
