@@ -1,13 +1,58 @@
-#include "transformers/models/albert.h"
+// ALBERT (Lan et al., 2019): one layer, or a few, used again and again; small embeddings.
 
 #include <ATen/ops/tanh.h>
 
 #include "transformers/attention.h"
+#include "transformers/models/bert.h"
+#include "transformers/models/families.h"
 #include "transformers/positions.h"
 
 namespace transformers {
 
 namespace {
+
+/// BERT's layer with dropout after attention alone.
+class AlbertLayer : public Block {
+ public:
+  explicit AlbertLayer(const BertConfig& config);
+  at::Tensor forward(at::Tensor x, const at::Tensor& mask);
+
+ private:
+  BertConfig config_;
+  Activation activation_;
+  LayerNorm output_norm_;
+  Linear query_, key_, value_, attention_output_;
+  LayerNorm attention_norm_;
+  Linear inner_, output_;
+};
+
+/// The encoder, with a pooler.
+class AlbertModel : public BaseModel {
+ public:
+  explicit AlbertModel(const PretrainedConfig& config);
+
+ private:
+  BaseModelOutput encode(const ModelInputs& inputs) override;
+
+  BertConfig sizes_;
+  std::shared_ptr<BertEmbeddings> embeddings_;
+  Linear projection_;
+  std::vector<std::vector<std::shared_ptr<AlbertLayer>>> groups_;
+  Linear pooler_ = nullptr;
+};
+
+/// The encoder, and a linear classifier on its pooler.
+class AlbertForSequenceClassification : public SequenceClassificationModel {
+ public:
+  explicit AlbertForSequenceClassification(const PretrainedConfig& config);
+
+ private:
+  at::Tensor classify(const ModelInputs& inputs) override;
+
+  double classifier_dropout_;
+  std::shared_ptr<AlbertModel> albert_;
+  Linear classifier_;
+};
 
 BertConfig albert_sizes(const PretrainedConfig& config) {
   return BertConfig::from(config, {.vocab_size = 30000,
@@ -19,8 +64,6 @@ BertConfig albert_sizes(const PretrainedConfig& config) {
                                    .attention_probs_dropout_prob = 0,
                                    .hidden_act = "gelu_new"});
 }
-
-}  // namespace
 
 AlbertLayer::AlbertLayer(const BertConfig& config)
     : config_(config),
@@ -79,5 +122,17 @@ AlbertForSequenceClassification::AlbertForSequenceClassification(const Pretraine
 at::Tensor AlbertForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_(dropout(albert_->forward(inputs).pooler_output, classifier_dropout_));
 }
+
+}  // namespace
+
+namespace models {
+
+Architecture albert() {
+  return {.model_type = "albert",
+          .base = make<AlbertModel>(),
+          .sequence_classification = make<AlbertForSequenceClassification>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

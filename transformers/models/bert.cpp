@@ -5,6 +5,7 @@
 
 #include "transformers/attention.h"
 #include "transformers/config_checks.h"
+#include "transformers/models/families.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -133,5 +134,15 @@ BertForSequenceClassification::BertForSequenceClassification(const PretrainedCon
 at::Tensor BertForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_(dropout(bert_->forward(inputs).pooler_output, classifier_dropout_));
 }
+
+namespace models {
+
+Architecture bert() {
+  return {.model_type = "bert",
+          .base = make<BertModel>(),
+          .sequence_classification = make<BertForSequenceClassification>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

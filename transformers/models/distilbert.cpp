@@ -1,4 +1,4 @@
-#include "transformers/models/distilbert.h"
+// DistilBERT (Sanh et al., 2019): half of BERT's layers, without segments and pooler.
 
 #include <cmath>
 
@@ -7,13 +7,82 @@
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
 
+#include "transformers/activations.h"
 #include "transformers/attention.h"
 #include "transformers/config_checks.h"
+#include "transformers/models/families.h"
 #include "transformers/positions.h"
+#include "transformers/pretrained_model.h"
 
 namespace transformers {
 
 namespace {
+
+/// The sizes of DistilBERT, under its own names.
+struct DistilBertConfig {
+  int64_t vocab_size, max_position_embeddings, n_layers, n_heads, dim, hidden_dim, pad_token_id;
+  double dropout, attention_dropout;
+  std::string activation;
+  bool sinusoidal_pos_embds;
+
+  explicit DistilBertConfig(const PretrainedConfig& config);
+};
+
+/// Words and positions, added up.
+class DistilBertEmbeddings : public Block {
+ public:
+  explicit DistilBertEmbeddings(const DistilBertConfig& config);
+  at::Tensor forward(const at::Tensor& input_ids, const at::Tensor& position_ids);
+  void initialize_again(const std::function<bool(const at::Tensor&)>& is_new) override;
+
+ private:
+  double dropout_;
+  bool sinusoidal_;
+  Embedding word_embeddings_, position_embeddings_;
+  LayerNorm norm_;
+};
+
+/// Attention and a feed-forward network, each followed by the sum with its input and a normalisation.
+class DistilBertLayer : public Block {
+ public:
+  explicit DistilBertLayer(const DistilBertConfig& config);
+  at::Tensor forward(at::Tensor x, const at::Tensor& mask);
+
+ private:
+  DistilBertConfig config_;
+  Activation activation_;
+  Linear query_, key_, value_, attention_output_;
+  LayerNorm attention_norm_;
+  Linear inner_, output_;
+  LayerNorm output_norm_;
+};
+
+/// The encoder; without a pooler.
+class DistilBertModel : public BaseModel {
+ public:
+  explicit DistilBertModel(const PretrainedConfig& config);
+  const DistilBertConfig& sizes() const { return sizes_; }
+
+ private:
+  BaseModelOutput encode(const ModelInputs& inputs) override;
+
+  DistilBertConfig sizes_;
+  std::shared_ptr<DistilBertEmbeddings> embeddings_;
+  std::vector<std::shared_ptr<DistilBertLayer>> layers_;
+};
+
+/// The encoder, and a classifier with one hidden layer on its first token.
+class DistilBertForSequenceClassification : public SequenceClassificationModel {
+ public:
+  explicit DistilBertForSequenceClassification(const PretrainedConfig& config);
+
+ private:
+  at::Tensor classify(const ModelInputs& inputs) override;
+
+  double dropout_;
+  std::shared_ptr<DistilBertModel> distilbert_;
+  Linear pre_classifier_, classifier_;
+};
 
 constexpr double kNormEps = 1e-12;
 
@@ -27,8 +96,6 @@ at::Tensor sinusoids(int64_t count, int64_t size) {
   table.slice(1, 1, size, 2).copy_(angles.narrow(1, 0, size / 2).cos());
   return table;
 }
-
-}  // namespace
 
 DistilBertConfig::DistilBertConfig(const PretrainedConfig& config)
     : vocab_size(config.get<int64_t>("vocab_size", 30522)),
@@ -114,5 +181,17 @@ at::Tensor DistilBertForSequenceClassification::classify(const ModelInputs& inpu
   auto first = distilbert_->forward(inputs).last_hidden_state.select(1, 0);
   return classifier_(dropout(at::relu(pre_classifier_(first)), dropout_));
 }
+
+}  // namespace
+
+namespace models {
+
+Architecture distilbert() {
+  return {.model_type = "distilbert",
+          .base = make<DistilBertModel>(),
+          .sequence_classification = make<DistilBertForSequenceClassification>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

@@ -1,8 +1,30 @@
-#include "transformers/models/electra.h"
+// ELECTRA (Clark et al., 2020): BERT's layers, trained to tell replaced tokens, with embeddings that may be smaller.
+
+#include "transformers/classification_head.h"
+#include "transformers/models/bert.h"
+#include "transformers/models/families.h"
 
 namespace transformers {
 
 namespace {
+
+/// The encoder; without a pooler.
+class ElectraModel : public BertModel {
+ public:
+  explicit ElectraModel(const PretrainedConfig& config);
+};
+
+/// The encoder, and a classifier with one hidden layer on its first token.
+class ElectraForSequenceClassification : public SequenceClassificationModel {
+ public:
+  explicit ElectraForSequenceClassification(const PretrainedConfig& config);
+
+ private:
+  at::Tensor classify(const ModelInputs& inputs) override;
+
+  std::shared_ptr<ElectraModel> electra_;
+  std::shared_ptr<ClassificationHead> classifier_;
+};
 
 BertConfig electra_sizes(const PretrainedConfig& config) {
   return BertConfig::from(
@@ -17,8 +39,6 @@ std::shared_ptr<ClassificationHead> electra_head(const PretrainedConfig& config,
                                 .activation = "gelu"});
 }
 
-}  // namespace
-
 ElectraModel::ElectraModel(const PretrainedConfig& config)
     : BertModel(config, electra_sizes(config),
                 {.class_name = "ElectraModel", .base_model_prefix = "electra", .with_pooler = false}) {}
@@ -31,5 +51,17 @@ ElectraForSequenceClassification::ElectraForSequenceClassification(const Pretrai
 at::Tensor ElectraForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_->forward(electra_->forward(inputs).last_hidden_state);
 }
+
+}  // namespace
+
+namespace models {
+
+Architecture electra() {
+  return {.model_type = "electra",
+          .base = make<ElectraModel>(),
+          .sequence_classification = make<ElectraForSequenceClassification>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

@@ -4,6 +4,7 @@
 
 #include "transformers/attention.h"
 #include "transformers/config_checks.h"
+#include "transformers/models/families.h"
 #include "transformers/positions.h"
 
 namespace transformers {
@@ -130,5 +131,16 @@ LlamaForCausalLM::LlamaForCausalLM(const PretrainedConfig& config, const LlamaCo
                                    const std::shared_ptr<LlamaModel>& model)
     : DecoderForCausalLM(sizes.family + "ForCausalLM", config, "model", model, model->words(),
                          config.get("tie_word_embeddings", false)) {}
+
+namespace models {
+
+Architecture llama() {
+  return {.model_type = "llama",
+          .base = make<LlamaModel>(),
+          .sequence_classification = make<LlamaForSequenceClassification>(),
+          .causal_lm = make<LlamaForCausalLM>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

@@ -1,4 +1,4 @@
-#include "transformers/models/mpnet.h"
+// MPNet (Song et al., 2020): BERT's layers with learnt biases for the distance of two tokens.
 
 #include <cmath>
 
@@ -7,11 +7,67 @@
 #include <ATen/ops/tanh.h>
 
 #include "transformers/attention.h"
+#include "transformers/classification_head.h"
+#include "transformers/models/bert.h"
+#include "transformers/models/families.h"
 #include "transformers/positions.h"
 
 namespace transformers {
 
 namespace {
+
+/// Words and positions, added up.
+class MPNetEmbeddings : public Block {
+ public:
+  explicit MPNetEmbeddings(const BertConfig& config);
+  at::Tensor forward(const ModelInputs& inputs);
+
+ private:
+  double dropout_;
+  Embedding word_embeddings_, position_embeddings_;
+  LayerNorm norm_;
+};
+
+/// BERT's layer, with a bias added to what each head thinks of two positions.
+class MPNetLayer : public BertFeedForward {
+ public:
+  explicit MPNetLayer(const BertConfig& config);
+
+  /// `position_bias` is [batch, heads, length, length]; `mask` is added to the scores, if defined.
+  at::Tensor forward(at::Tensor x, const at::Tensor& mask, const at::Tensor& position_bias);
+
+ private:
+  BertConfig config_;
+  Linear query_, key_, value_, attention_output_;
+  LayerNorm attention_norm_;
+};
+
+/// The encoder, with a pooler unless that is not wanted.
+class MPNetModel : public BaseModel {
+ public:
+  explicit MPNetModel(const PretrainedConfig& config, bool with_pooler = true);
+
+ private:
+  BaseModelOutput encode(const ModelInputs& inputs) override;
+
+  BertConfig sizes_;
+  std::shared_ptr<MPNetEmbeddings> embeddings_;
+  std::vector<std::shared_ptr<MPNetLayer>> layers_;
+  Embedding relative_attention_bias_ = nullptr;
+  Linear pooler_ = nullptr;
+};
+
+/// The encoder, and a classifier with one hidden layer on its first token.
+class MPNetForSequenceClassification : public SequenceClassificationModel {
+ public:
+  explicit MPNetForSequenceClassification(const PretrainedConfig& config);
+
+ private:
+  at::Tensor classify(const ModelInputs& inputs) override;
+
+  std::shared_ptr<MPNetModel> mpnet_;
+  std::shared_ptr<ClassificationHead> classifier_;
+};
 
 constexpr int64_t kPadding = 1;      // the id and the position of padding, whatever the configuration says
 constexpr int64_t kNumBuckets = 32;  // of distances, whatever the configuration says; a longer table has rows of no use
@@ -35,8 +91,6 @@ std::shared_ptr<ClassificationHead> mpnet_head(const PretrainedConfig& config, c
   return std::make_shared<ClassificationHead>(ClassificationHeadOptions{
       .hidden_size = sizes.hidden_size, .num_labels = config.num_labels(), .dropout = sizes.hidden_dropout_prob});
 }
-
-}  // namespace
 
 MPNetEmbeddings::MPNetEmbeddings(const BertConfig& config)
     : dropout_(config.hidden_dropout_prob),
@@ -109,5 +163,17 @@ MPNetForSequenceClassification::MPNetForSequenceClassification(const PretrainedC
 at::Tensor MPNetForSequenceClassification::classify(const ModelInputs& inputs) {
   return classifier_->forward(mpnet_->forward(inputs).last_hidden_state);
 }
+
+}  // namespace
+
+namespace models {
+
+Architecture mpnet() {
+  return {.model_type = "mpnet",
+          .base = make<MPNetModel>(),
+          .sequence_classification = make<MPNetForSequenceClassification>()};
+}
+
+}  // namespace models
 
 }  // namespace transformers

@@ -1,0 +1,33 @@
+#pragma once
+
+// The built-in architectures, one function for each model_type. The file of a model defines its own.
+
+#include <memory>
+
+#include "transformers/architectures.h"
+
+namespace transformers::models {
+
+/// A function that makes an `M` from a configuration.
+template <class M, class... Arguments>
+auto make(const Arguments&... arguments) {
+  return [arguments...](const PretrainedConfig& config) { return std::make_shared<M>(config, arguments...); };
+}
+
+Architecture albert();
+Architecture bert();
+Architecture camembert();
+Architecture deberta_v2();
+Architecture distilbert();
+Architecture electra();
+Architecture gpt2();
+Architecture llama();
+Architecture mistral();
+Architecture modernbert();
+Architecture mpnet();
+Architecture qwen2();
+Architecture qwen3();
+Architecture roberta();
+Architecture xlm_roberta();
+
+}  // namespace transformers::models
