@@ -77,15 +77,15 @@ Finding check_versions(const std::string& first_in_path) {
   auto seen = std::string("accelerate ") + kVersion + " for libtorch " + ACCELERATE_COMMAND_TORCH + ", " + own_path();
   std::error_code error;
   if (first_in_path.empty() || fs::equivalent(first_in_path, own_path(), error)) return {seen};
-  return {seen, "PATH has another accelerate first: " + first_in_path + "; name this one by its path, or change PATH"};
+  return {seen, "PATH has another accelerate first: " + first_in_path + "; use the path of this one, or change PATH"};
 }
 
 Finding check_config_file(const fs::path& file) {
-  if (!fs::exists(file)) return {"no configuration at " + file.string() + "; launch takes its defaults"};
+  if (!fs::exists(file)) return {"no configuration at " + file.string() + "; launch uses its defaults"};
   try {
     auto config = config::read_launch_config(file);
     if (config.upgrades.empty()) return {"configuration " + file.string()};
-    return {"configuration " + file.string() + " is of an older version", "run accelerate config update"};
+    return {"configuration " + file.string() + " has an older version", "run accelerate config update"};
   } catch (const Error& problem) {
     return {"configuration " + file.string() + " cannot be used", problem.what()};
   }
@@ -96,7 +96,7 @@ Finding check_rank_variables() {
     auto value = environment_variable(name);
     if (!value) continue;
     return {std::string(name) + " is " + *value + " in this shell",
-            std::string("a program started here waits for the rest of a job; unset ") + name};
+            std::string("a program started here would wait for the other ranks of a job; unset ") + name};
   }
   return {"no rank in this shell's environment"};
 }
@@ -106,7 +106,7 @@ Finding check_threads() {
   auto threads = wanted_threads();
   if (threads && *threads > cores) {
     return {"OMP_NUM_THREADS is " + std::to_string(*threads) + ", but " + plural(cores, "core") + " can be used",
-            "unset it: launch shares the cores out among the processes"};
+            "unset it; launch divides the cores among the processes"};
   }
   auto seen = plural(cores, "core") + " of " + std::to_string(physical_cores()) + " can be used, OMP_NUM_THREADS is ";
   return {seen + (threads ? std::to_string(*threads) : "not set")};
@@ -140,7 +140,7 @@ Finding check_stale_shared_memory(const fs::path& directory) {
   }
   if (stale.empty()) return {"no stale shared memory"};
   return {plural(stale.size(), "file") + " of ended jobs in " + directory.string() + " (" + format_bytes(bytes) + ")",
-          "no process uses them; remove them, the first is " + stale.front().string()};
+          "no process uses them; remove them; the first is " + stale.front().string()};
 }
 
 Finding check_left_over_jobs(const fs::path& directory) {
@@ -150,7 +150,7 @@ Finding check_left_over_jobs(const fs::path& directory) {
   auto running = num_running == 0 ? "" : "; " + plural(num_running, "job") + (num_running == 1 ? " runs" : " run");
   if (jobs.empty()) return {"no reports of crashed jobs in " + directory.string() + running};
   return {plural(jobs.size(), "report") + " of crashed jobs in " + directory.string() + running,
-          "when you have read them, remove them; the first is " + jobs.front().string()};
+          "read and remove them; the first is " + jobs.front().string()};
 }
 
 Finding check_port(int port) {
@@ -158,7 +158,8 @@ Finding check_port(int port) {
     launch::check_port_is_free(port);
     return {"port " + std::to_string(port) + " is free"};
   } catch (const Error& problem) {
-    return {problem.what(), "launch takes another port on one machine; for several, give --main_process_port"};
+    return {problem.what(),
+            "on one machine launch chooses another port; for several machines, set --main_process_port"};
   }
 }
 
@@ -178,7 +179,7 @@ Finding check_host_name(const std::string& name) {
     return {"the host name " + name + " has an address"};
   }
   return {"the host name " + name + " has no address: " + gai_strerror(error),
-          "add it to /etc/hosts; for jobs on several machines give --main_process_ip as a number"};
+          "add it to /etc/hosts; for jobs on several machines set --main_process_ip to a numeric address"};
 }
 
 Finding check_temporary_directory() {
@@ -186,7 +187,7 @@ Finding check_temporary_directory() {
   const auto directory = temporary_directory().path;
   if (fs::is_directory(directory, error)) return check_left_over_jobs(directory);
   return {"there is no directory " + directory.string() + " for temporary files",
-          "make it, or set TMPDIR to another one"};
+          "create it, or set TMPDIR to another one"};
 }
 
 std::vector<Finding> check_machine() {

@@ -137,11 +137,10 @@ std::string fish_completion(const std::vector<HelpPage>& pages) {
 int completion_command(const std::vector<std::string>& arguments,
                        const std::function<std::vector<HelpPage>()>& help_pages) {
   std::string shell;
-  CLI::App app("Prints a script with which a shell completes commands, flags and their values.",
-               "accelerate completion");
+  CLI::App app("Prints a shell script that completes commands, flags and their values.", "accelerate completion");
   app.add_option("shell", shell, "The shell")->check(CLI::IsMember({"bash", "zsh", "fish"}));
   if (!parse_arguments(app, arguments)) return 0;
-  if (shell.empty()) throw UsageError("for which shell? bash, zsh or fish");
+  if (shell.empty()) throw UsageError("no shell is given; it can be bash, zsh or fish");
   auto pages = help_pages();
   std::cout << (shell == "bash"  ? bash_completion(pages)
                 : shell == "zsh" ? zsh_completion(pages)

@@ -30,19 +30,20 @@ struct ConfigOptions {
 };
 
 void add_flags(CLI::App& app, ConfigOptions& options) {
-  app.add_option("action", options.action, "What to do instead of asking questions")
+  app.add_option("action", options.action, "Action instead of asking questions")
       ->check(CLI::IsMember({"default", "update", "schema"}));
   app.add_option("--config_file", options.config_file, "The file to write, instead of the default one")
       ->option_text("FILE");
-  app.add_option("--set", options.assignments, "Give a key a value without questions; may be repeated")
+  app.add_option("--set", options.assignments, "Set a key without questions; may be repeated")
       ->option_text("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--non_interactive", options.non_interactive, "Ask nothing: keep the file, or write what is usual");
+  app.add_flag("--non_interactive", options.non_interactive,
+               "Ask nothing: keep the values of the file, or write the defaults");
   app.add_option("--mixed_precision", options.mixed_precision, "Precision for the action default")
       ->check(CLI::IsMember({"no", "fp16", "bf16"}));
   app.footer(
-      "The action default writes what fits this machine, unless there is a file already; update brings an older\n"
-      "file to today's keys; schema prints the JSON schema of the file. A key inside a section is set as\n"
+      "The action default writes the defaults for this machine, unless a file exists; update upgrades an older\n"
+      "file to the current keys; schema prints the JSON schema of the file. A key inside a section is set as\n"
       "section.key=value, and key=null removes it. The default file is accelerate/default_config.yaml in the\n"
       "directory HF_HOME, which is by default ~/.cache/huggingface.");
 }
@@ -83,7 +84,7 @@ int save(LaunchConfig config, const ConfigOptions& options) {
 
 int write_default(const ConfigOptions& options) {
   if (fs::exists(options.file())) {
-    std::cout << options.file().string() << " is there already and stays as it is; accelerate config writes it anew\n";
+    std::cout << options.file().string() << " exists and was not changed; accelerate config rewrites it\n";
     return 0;
   }
   auto config = default_configuration();
@@ -106,7 +107,7 @@ int write_without_questions(const ConfigOptions& options) {
 
 int config_command(const std::vector<std::string>& arguments) {
   ConfigOptions options;
-  CLI::App app("Writes the configuration that accelerate launch reads, by asking questions or without.",
+  CLI::App app("Writes the configuration that accelerate launch reads, with or without questions.",
                "accelerate config");
   add_flags(app, options);
   if (!parse_arguments(app, arguments)) return 0;

@@ -8,7 +8,7 @@
 namespace accelerate::cli {
 
 int doctor_command(const std::vector<std::string>& arguments) {
-  CLI::App app("Looks for what commonly goes wrong on a machine. Exit code 1 when something needs attention.",
+  CLI::App app("Looks for common problems of a machine. The exit code is 1 if there is a problem.",
                "accelerate doctor");
   if (!parse_arguments(app, arguments)) return 0;
   bool healthy = true;

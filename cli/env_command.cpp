@@ -119,7 +119,7 @@ void print_machine() {
 
 int env_command(const std::vector<std::string>& arguments) {
   std::string config_file;
-  CLI::App app("Prints a block about this machine to paste into an issue. Secrets are left out.", "accelerate env");
+  CLI::App app("Prints a block about this machine to paste into an issue, without secrets.", "accelerate env");
   app.add_option("--config_file", config_file, "The configuration to show instead of the default one")
       ->option_text("FILE");
   if (!parse_arguments(app, arguments)) return 0;

@@ -65,19 +65,19 @@ int estimate_memory_command(const std::vector<std::string>& arguments) {
   std::string model, library;
   std::vector<std::string> dtypes = {"float32", "float16", "int8", "int4"};
   bool json = false, trust = false;
-  CLI::App app("Tells how much memory a model needs, from its files on this machine alone.",
+  CLI::App app("Estimates how much memory a model needs, from its files on this machine.",
                "accelerate estimate-memory");
   app.add_option("model_name", model,
-                 "A directory, a safetensors file or a config.json; of a directory the weights count first");
+                 "A directory, a safetensors file or a config.json; in a directory the weights take precedence");
   app.add_option("--dtypes", dtypes, "Types to estimate for, one or several")
       ->check(CLI::IsMember({"float32", "float16", "int8", "int4"}))
       ->delimiter(',');
   app.add_flag("--json", json, "Print JSON, with bytes");
-  app.add_option("--library_name", library, "Taken for the sake of Python's; files tell it themselves")
+  app.add_option("--library_name", library, "Accepted for compatibility with Python's command; the files contain it")
       ->check(CLI::IsMember({"timm", "transformers"}));
-  app.add_flag("--trust_remote_code", trust, "Taken for the sake of Python's; no code is ever run");
+  app.add_flag("--trust_remote_code", trust, "Accepted for compatibility with Python's command; no code is ever run");
   if (!parse_arguments(app, arguments)) return 0;
-  if (model.empty()) throw UsageError("which model? name a directory, a safetensors file or a config.json");
+  if (model.empty()) throw UsageError("no model is given; name a directory, a safetensors file or a config.json");
 
   auto size = measure(describe_model(model));
   std::vector<Estimate> rows;

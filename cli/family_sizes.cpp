@@ -19,14 +19,14 @@ uint64_t Sizes::operator()(const std::string& key, std::optional<uint64_t> prese
     fail(source_, ": has no ", key, ", which this family needs");
   }
   if (!value->is_number_unsigned() || *value > 1'000'000'000) {
-    fail(source_, ": ", key, " is ", value->dump(), "; it has to be a whole number");
+    fail(source_, ": ", key, " is ", value->dump(), "; it must be a whole number");
   }
   return value->get<uint64_t>();
 }
 
 uint64_t Sizes::layers(const std::string& key, std::optional<uint64_t> preset) const {
   const auto count = (*this)(key, preset);
-  if (count > 100'000) fail(source_, ": ", key, " is ", count, "; no model has so many layers");
+  if (count > 100'000) fail(source_, ": ", key, " is ", count, "; no model has that many layers");
   return count;
 }
 
@@ -39,7 +39,7 @@ std::optional<uint64_t> Sizes::if_positive(const std::string& key) const {
 bool Sizes::is_on(const std::string& key, bool preset) const {
   const auto* value = find(key);
   if (!value) return preset;
-  if (!value->is_boolean()) fail(source_, ": ", key, " is ", value->dump(), "; it has to be true or false");
+  if (!value->is_boolean()) fail(source_, ": ", key, " is ", value->dump(), "; it must be true or false");
   return value->get<bool>();
 }
 
@@ -49,7 +49,8 @@ std::vector<std::string> Sizes::words(const std::string& key) const {
   if (!value) return words;
   const auto list = value->is_array() ? *value : nlohmann::json::array({*value});
   for (const auto& item : list) {
-    if (!item.is_string()) fail(source_, ": ", key, " is ", value->dump(), "; it has to be a text or a list of texts");
+    if (!item.is_string())
+      fail(source_, ": ", key, " is ", value->dump(), "; it must be a string or a list of strings");
     words.emplace_back();
     for (unsigned char letter : item.get<std::string>()) {
       if (letter == '|') {

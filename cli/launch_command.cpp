@@ -45,11 +45,11 @@ void describe_flags(CLI::App& app) {
   app.add_option_function<std::string>(
       "program", [](const std::string&) {}, "An executable, a .py file, or a .cpp file, which is compiled first");
   app.add_option_function<std::vector<std::string>>(
-      "arguments", [](const std::vector<std::string>&) {}, "Everything after the program belongs to it");
+      "arguments", [](const std::vector<std::string>&) {}, "Arguments of the program");
   app.footer(
-      "Each flag can be given as an environment variable too, --num_processes as ACCELERATE_NUM_PROCESSES.\n"
-      "A flag comes before the variable, that before what Slurm says, that before the configuration file, and\n"
-      "that before the default; --show_config tells which of them decided.");
+      "Each flag can also be set by an environment variable, --num_processes by ACCELERATE_NUM_PROCESSES.\n"
+      "The order of precedence is: flag, environment variable, Slurm, configuration file, default;\n"
+      "--show_config shows the origin of each value.");
 }
 
 launch::SettingMap settings_of_flags(const std::vector<std::string>& flags) {
@@ -96,7 +96,7 @@ int run_job(const launch::LaunchOptions& options, const launch::JobDirectory& di
 }  // namespace
 
 int launch_command(const std::vector<std::string>& arguments) try {
-  CLI::App app("Starts a program on several processes, which find each other through their environment.",
+  CLI::App app("Starts a program on several processes and connects them through environment variables.",
                "accelerate launch");
   describe_flags(app);
   auto line = split_at_program(app, arguments, launch::why_not_here);

@@ -48,14 +48,14 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> kAll = {
       {"config", "write the configuration that launch reads", config_command},
       {"launch", "start a program on several processes", launch_command},
-      {"test", "prove that this installation works", test_command},
-      {"env", "print what an issue should tell about this machine", env_command},
-      {"estimate-memory", "tell how much memory a model needs", estimate_memory_command},
-      {"merge-weights", "join the shards of a model, or cut it into shards", merge_weights_command},
-      {"notebook", "make the C++ kernel known to Jupyter", notebook_command},
-      {"to-fsdp2", "bring a configuration from FSDP 1 to 2", to_fsdp2_command},
+      {"test", "check that this installation works", test_command},
+      {"env", "print the information about this machine for an issue", env_command},
+      {"estimate-memory", "estimate how much memory a model needs", estimate_memory_command},
+      {"merge-weights", "merge the shards of a model, or split it into shards", merge_weights_command},
+      {"notebook", "register the C++ kernel with Jupyter", notebook_command},
+      {"to-fsdp2", "convert a configuration from FSDP 1 to 2", to_fsdp2_command},
       {"tpu-config", "not supported: a TPU needs Python's XLA", tpu_config_command},
-      {"doctor", "look for what commonly goes wrong on a machine", doctor_command},
+      {"doctor", "look for common problems of a machine", doctor_command},
       {"completion", "print a script that completes commands and flags",
        [](const Words& words) { return completion_command(words, help_pages); }},
       {"man-pages", "write the manual pages",
@@ -79,7 +79,7 @@ void print_help(std::ostream& out) {
   for (const auto& command : commands()) {
     out << "  " << std::left << std::setw(18) << command.name << command.summary << "\n";
   }
-  out << "\nOptions:\n  -h, --help        this text, or that of a command after its name\n"
+  out << "\nOptions:\n  -h, --help        this help, or the help of a command\n"
          "  --version         the version\n";
 }
 

@@ -71,9 +71,9 @@ int man_pages_command(const std::vector<std::string>& arguments, const std::stri
                       const std::function<std::vector<HelpPage>()>& help_pages) {
   std::string directory;
   CLI::App app("Writes the manual pages of all commands into a directory.", "accelerate man-pages");
-  app.add_option("directory", directory, "Where to, for example share/man/man1 below an installation");
+  app.add_option("directory", directory, "The output directory, for example share/man/man1 below an installation");
   if (!parse_arguments(app, arguments)) return 0;
-  if (directory.empty()) throw UsageError("into which directory?");
+  if (directory.empty()) throw UsageError("no directory is given");
   auto pages = help_pages();
   fs::create_directories(directory);
   write(fs::path(directory) / "accelerate.1", overview(summary, pages));

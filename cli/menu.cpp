@@ -159,7 +159,8 @@ size_t draw_menu(const std::string& question, const std::vector<std::string>& op
     raise(SIGINT);
     fail("interrupted");
   }
-  if (last.key == Key::End) fail("the input ended at the question '", question, "'; --non_interactive asks nothing");
+  if (last.key == Key::End)
+    fail("the input ended at the question '", question, "'; use --non_interactive to ask nothing");
   move_up(window.lines() + 1);
   std::cout << kClearBelow << question << ": " << options[marked] << std::endl;
   return marked;

@@ -35,10 +35,9 @@ void add_flags(CLI::App& app, MergeOptions& options) {
   app.add_option("checkpoint_directory", options.checkpoint,
                  "A directory with model.safetensors or its shards and index, or one file");
   app.add_option("output_path", options.output, "A directory, or a file that ends in .safetensors");
-  app.add_option("--max_shard_size", options.max_shard_size, "Write shards of at most this size instead, as 5GB")
+  app.add_option("--max_shard_size", options.max_shard_size, "Write shards of at most this size, such as 5GB")
       ->option_text("SIZE");
-  app.add_flag("--remove_checkpoint_dir", options.remove_checkpoint,
-               "Remove the files that were read, when all is done");
+  app.add_flag("--remove_checkpoint_dir", options.remove_checkpoint, "Remove the input files after success");
   app.add_flag("--unsafe_serialization", options.unsafe_serialization, "Refused: Python's pickle files can run code");
 }
 
@@ -63,7 +62,7 @@ std::map<std::string, std::string> metadata_of(const std::vector<SafetensorsShar
 void check_apart(const fs::path& directory, const std::vector<SafetensorsShard>& shards) {
   for (const auto& shard : shards) {
     if (fs::equivalent(fs::absolute(shard.path).parent_path(), directory)) {
-      throw UsageError("the shards would come beside the files they are made of; name another directory than " +
+      throw UsageError("the shards would be written next to their input files; choose another directory than " +
                        directory.string());
     }
   }
@@ -113,7 +112,7 @@ std::vector<fs::path> write_model(const MergeOptions& options, const std::vector
     return {file};
   }
   auto max_bytes = shard_bytes(options);
-  if (to_file) throw UsageError("--max_shard_size makes several files; name a directory instead of " + options.output);
+  if (to_file) throw UsageError("--max_shard_size writes several files; give a directory instead of " + options.output);
   fs::create_directories(output);
   check_apart(output, shards);
   return write_shards(formats::divide_into_shards(tensors, max_bytes, std::mem_fn(&ShardEntry::bytes)), output,
@@ -136,12 +135,12 @@ void remove_read(const MergeOptions& options, const std::vector<SafetensorsShard
 
 int merge_weights_command(const std::vector<std::string>& arguments) {
   MergeOptions options;
-  CLI::App app("Joins the shards of a model into one safetensors file, or cuts a model into shards.",
+  CLI::App app("Merges the shards of a model into one safetensors file, or splits a model into shards.",
                "accelerate merge-weights");
   add_flags(app, options);
   if (!parse_arguments(app, arguments)) return 0;
-  if (options.output.empty()) throw UsageError("give the directory to read and the one to write");
-  if (options.unsafe_serialization) throw UsageError("pickle files are not written here; leave the flag out");
+  if (options.output.empty()) throw UsageError("give an input directory and an output directory");
+  if (options.unsafe_serialization) throw UsageError("pickle files cannot be written; omit the flag");
 
   auto shards = formats::open_safetensors_model(options.checkpoint);
   auto written = write_model(options, shards);

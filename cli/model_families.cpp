@@ -61,7 +61,7 @@ const std::map<std::string, Family>& families() {
 std::string family_of(const nlohmann::json& config, const std::string& source) {
   auto found = config.find("model_type");
   if (found == config.end() || found->is_null()) return "";
-  if (!found->is_string()) fail(source, ": model_type is ", found->dump(), "; it has to be a word such as \"bert\"");
+  if (!found->is_string()) fail(source, ": model_type is ", found->dump(), "; it must be a word such as \"bert\"");
   return found->get<std::string>();
 }
 
@@ -76,7 +76,7 @@ ModelDescription describe_family(const nlohmann::json& config, const std::string
       if (family.tensors) known.push_back(name);
     }
     fail(source, ": model_type is '", type, "'; the sizes of ", listed(known),
-         " are known from their configuration, those of others from their safetensors files");
+         " are known from their configuration; other models need their safetensors files");
   }
   return {found->second.tensors(Sizes(config, source)), found->second.blocks};
 }

@@ -65,7 +65,7 @@ std::string unit_of(const std::string& tensor, const ModelBlocks& blocks) {
 }  // namespace
 
 ModelDescription describe_model(const fs::path& path) {
-  if (!fs::exists(path)) fail(path.string(), ": no such file or directory; models are read from this machine only");
+  if (!fs::exists(path)) fail(path.string(), ": no such file or directory; models are read only from this machine");
   bool directory = fs::is_directory(path);
   auto config = directory ? path / "config.json" : path;
   if (config.extension() == ".json" && config.filename().string().find(".index.") == std::string::npos &&

@@ -37,11 +37,11 @@ fs::path user_data() {
 /// What to do where the Jupyter that the kernel is for is not there; else nothing.
 std::string hint_at_jupyter(const std::string& prefix) {
   if (prefix.empty()) {
-    return find_in_path("jupyter").empty() ? "There is no jupyter in PATH; pip install jupyterlab brings it" : "";
+    return find_in_path("jupyter").empty() ? "There is no jupyter in PATH; pip install jupyterlab installs it" : "";
   }
   if (fs::exists(fs::path(prefix) / "bin/jupyter")) return {};
   return "There is no jupyter in " + prefix +
-         "/bin; pip install jupyterlab brings it there, and one from elsewhere finds " +
+         "/bin; pip install jupyterlab installs it there, and a Jupyter in another place finds " +
          "the kernel with JUPYTER_PATH=" + fs::absolute(prefix).string() + "/share/jupyter";
 }
 
@@ -59,7 +59,7 @@ Words cell_flags(const launch::BuildRecipe& recipe, const std::string& resource_
 std::string resource_directory() {
   auto told = launch::run_and_capture({kCompiler, "-print-resource-dir"});
   if (told.exit_code != 0) {
-    throw UsageError(std::string(kCompiler) + " is not here; the kernel needs it: apt-get install clang-19");
+    throw UsageError(std::string(kCompiler) + " was not found; the kernel needs it: apt-get install clang-19");
   }
   return told.output.substr(0, told.output.find('\n'));
 }
@@ -109,14 +109,14 @@ void precompile(const fs::path& directory, const Words& flags) {
 int notebook_command(const Words& arguments) {
   std::string action, prefix;
   bool for_user = false;
-  CLI::App app("Makes the C++ kernel known to Jupyter. Run it again after an update of the library.",
+  CLI::App app("Registers the C++ kernel with Jupyter. Run it again after an update of the library.",
                "accelerate notebook");
   app.add_option("action", action, "install: writes the kernel's description and compiles its headers");
   app.add_flag("--user", for_user, "For the Jupyter of this user, which is the default");
   app.add_option("--prefix", prefix, "For the Jupyter of an environment: the directory of the environment");
   if (!parse_arguments(app, arguments)) return 0;
-  if (action != "install") throw UsageError("what to do is '" + action + "'; it can be install");
-  if (for_user && !prefix.empty()) throw UsageError("--user and --prefix are two places; name one of them");
+  if (action != "install") throw UsageError("the action is '" + action + "'; it can be install");
+  if (for_user && !prefix.empty()) throw UsageError("--user and --prefix exclude each other; give one of them");
 
   auto kernel = launch::helper_program("accelerate-kernel");
   auto cells = launch::helper_program("accelerate-cells");

@@ -53,7 +53,8 @@ int64_t Prompt::ask_integer(const std::string& question, std::optional<int64_t> 
     auto answer = ask(question, preset ? std::to_string(*preset) : "");
     auto number = parse_integer(answer);
     if (number && *number >= minimum && *number <= maximum) return *number;
-    say("'" + answer + "' is no whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum) + ".");
+    say("'" + answer + "' is not a whole number from " + std::to_string(minimum) + " to " + std::to_string(maximum) +
+        ".");
   }
 }
 
@@ -64,7 +65,7 @@ size_t ConsolePrompt::choose(const std::string& question, const std::vector<std:
   while (true) {
     auto answer = ask("Number", std::to_string(preset));
     if (auto option = option_of(answer, options)) return *option;
-    say("'" + answer + "' is none of them; type a number from 0 to " + std::to_string(options.size() - 1) + ".");
+    say("'" + answer + "' is not an option; type a number from 0 to " + std::to_string(options.size() - 1) + ".");
   }
 }
 
@@ -73,7 +74,7 @@ std::string ConsolePrompt::ask(const std::string& question, const std::string& p
   std::string answer;
   if (!std::getline(std::cin, answer)) {
     std::cout << std::endl;
-    fail("the input ended at the question '", question, "'; --non_interactive asks nothing");
+    fail("the input ended at the question '", question, "'; use --non_interactive to ask nothing");
   }
   answer = trim(answer);
   return answer.empty() ? preset : answer;

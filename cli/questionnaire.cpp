@@ -61,7 +61,7 @@ class Questionnaire {
     ask_where();
     if (is_distributed()) {
       ask_machines();
-      config_.debug = prompt_.ask_yes_no("Check what processes send to each other (slower, but finds hangs)?", false);
+      config_.debug = prompt_.ask_yes_no("Check the collectives of the processes (slower, but finds hangs)?", false);
     }
     ask_cpu();
     ask_dynamo();
@@ -79,9 +79,9 @@ class Questionnaire {
   bool is_distributed() const { return !is("NO"); }
 
   void ask_where() {
-    if (prompt_.choose("Where does the job run?", {"on this machine, or machines like it", "on Amazon SageMaker"}) ==
+    if (prompt_.choose("Where does the job run?", {"on this machine, or on similar machines", "on Amazon SageMaker"}) ==
         1) {
-      fail("jobs on Amazon SageMaker are started by Python's Accelerate only");
+      fail("only Python's Accelerate can start jobs on Amazon SageMaker");
     }
     std::vector<std::string> labels;
     for (const auto& machine : machines()) labels.push_back(machine.label);
@@ -91,12 +91,12 @@ class Questionnaire {
   }
 
   void ask_machines() {
-    auto num_machines = prompt_.ask_integer("How many machines take part?", 1, 1);
+    auto num_machines = prompt_.ask_integer("How many machines are there?", 1, 1);
     config_.num_machines = num_machines;
     if (num_machines == 1) return;
     std::vector<std::string> ranks;
     for (int64_t rank = 0; rank < num_machines; ++rank) ranks.push_back(std::to_string(rank));
-    config_.machine_rank = prompt_.choose("Which number has this machine?", ranks);
+    config_.machine_rank = prompt_.choose("What is the rank of this machine?", ranks);
     config_.main_process_ip = ask_address();
     config_.main_process_port =
         prompt_.ask_integer("Which port of machine 0 is free for the job?", kUsualPort, 1, 65535);
@@ -111,7 +111,7 @@ class Questionnaire {
   std::string ask_address() {
     const auto preset = config_.machine_rank == 0 ? launch::own_address() : "";
     while (true) {
-      auto address = prompt_.ask("Which address has machine 0?", preset);
+      auto address = prompt_.ask("What is the address of machine 0?", preset);
       if (!address.empty()) return address;
       prompt_.say("The other machines need it to find machine 0.");
     }
@@ -128,7 +128,7 @@ class Questionnaire {
 
   void ask_cpu() {
     config_.use_cpu = is("MULTI_CPU");
-    if (is("NO")) config_.use_cpu = prompt_.ask_yes_no("Stay on the CPU although there may be a GPU?", false);
+    if (is("NO")) config_.use_cpu = prompt_.ask_yes_no("Use the CPU even if there is a GPU?", false);
     if (!is("MULTI_CPU") || !prompt_.ask_yes_no("Start the processes with mpirun?", false)) return;
     config_.mpirun_config["mpirun_hostfile"] =
         expand_home(prompt_.ask("Which host file does mpirun read?", "~/hostfile"));
@@ -143,14 +143,14 @@ class Questionnaire {
     if (!prompt_.ask_yes_no("Change its other settings?", false)) return;
     const std::vector<std::string> modes = {"default", "reduce-overhead", "max-autotune"};
     section["dynamo_mode"] = modes[prompt_.choose("In which mode?", modes)];
-    section["dynamo_use_fullgraph"] = prompt_.ask_yes_no("Has the model to be one graph?", false);
-    section["dynamo_use_dynamic"] = prompt_.ask_yes_no("Trace shapes that change?", false);
+    section["dynamo_use_fullgraph"] = prompt_.ask_yes_no("Require a single graph?", false);
+    section["dynamo_use_dynamic"] = prompt_.ask_yes_no("Trace dynamic shapes?", false);
     section["dynamo_use_regional_compilation"] = prompt_.ask_yes_no("Compile repeated blocks once?", false);
   }
 
   void decline(const std::string& library) {
     if (!prompt_.ask_yes_no("Use " + library + "?", false)) return;
-    prompt_.say(library + " is a Python library, which this program cannot set up. Going on without it.");
+    prompt_.say(library + " is a Python library, which this program cannot configure. Continuing without it.");
   }
 
   void ask_processes() {
@@ -163,15 +163,16 @@ class Questionnaire {
     while (true) {
       config_.num_processes = prompt_.ask_integer("How many " + what + ", of all machines together?", preset, 1);
       if (*config_.num_processes % machines == 0) break;
-      prompt_.say("Every machine has as many: it has to be a multiple of " + std::to_string(machines) + ".");
+      prompt_.say("Every machine has the same number: it must be a multiple of " + std::to_string(machines) + ".");
     }
     if (is("MULTI_GPU") && machines == 1 && config_.num_processes == 1) {
-      fail("one GPU of one machine needs nothing distributed; choose that at 'What does it compute on?'");
+      fail("a single GPU is not a distributed job; choose 'one process' at 'What does it compute on?'");
     }
   }
 
   void ask_devices() {
-    config_.gpu_ids = prompt_.ask("Which " + machine_.device + " of this machine, as numbers with commas?", "all");
+    config_.gpu_ids =
+        prompt_.ask("Which " + machine_.device + " of this machine, as numbers separated by commas?", "all");
     if (!is("NO") && !is("MULTI_GPU")) return;
     config_.enable_cpu_affinity =
         prompt_.ask_yes_no("Bind each process to the cores near its GPU (NVIDIA only)?", false);
@@ -180,7 +181,7 @@ class Questionnaire {
   void ask_precision() {
     const std::vector<std::string> precisions = {"no", "fp16", "bf16", "fp8"};
     auto chosen = precisions[prompt_.choose("Which mixed precision?", precisions)];
-    if (chosen == "fp8") fail("fp8 needs Python's libraries for it; choose no, fp16 or bf16");
+    if (chosen == "fp8") fail("fp8 needs Python libraries; choose no, fp16 or bf16");
     config_.mixed_precision = chosen;
   }
 

@@ -14,17 +14,18 @@ namespace accelerate::cli {
 namespace fs = std::filesystem;
 
 int test_command(const std::vector<std::string>& arguments) {
-  CLI::App app("Proves that this installation works: a line for each property, and exit code 1 when one does not hold.",
-               "accelerate test");
+  CLI::App app(
+      "Checks that this installation works: prints a line for each property; the exit code is 1 if one does not hold.",
+      "accelerate test");
   auto takes_text = [](const std::string&) {};
   app.add_option_function<std::string>("--config_file", takes_text,
-                                       "Configuration to test instead of the one that `accelerate config` wrote");
+                                       "Configuration file to test instead of the default one");
   app.add_option_function<std::string>("--num_processes,-n", takes_text,
-                                       "Processes to test on; by default those of the configuration, or 2");
+                                       "Processes to test on; by default the number in the configuration, or 2");
   auto line = split_at_program(app, arguments);
   auto& words = line.flags;
   if (std::find(words.begin(), words.end(), "--help") != words.end()) return std::cout << app.help(), 0;
-  if (!line.program.empty()) throw UsageError("'" + line.program.front() + "' is one word too many; --help tells more");
+  if (!line.program.empty()) throw UsageError("'" + line.program.front() + "' is an unexpected argument; see --help");
 
   auto program = launch::helper_program("accelerate-conformance");
   if (!fs::exists(program)) {
@@ -34,7 +35,7 @@ int test_command(const std::vector<std::string>& arguments) {
   words.push_back(program.string());
   int exit_code = launch_command(words);
   std::cout << (exit_code == 0 ? "Everything works: this machine is ready to train."
-                               : "Something does not work; the lines above say what.")
+                               : "Something does not work; see the lines above.")
             << std::endl;
   return exit_code;
 }

@@ -25,7 +25,7 @@ const std::map<std::string, bool> kReshards = {{"FULL_SHARD", true},
 
 /// What became of a key that the second version does not have; empty for one that it has.
 std::string fate_of(const std::string& key) {
-  if (key == "fsdp_forward_prefetch") return "is not there yet in FSDP 2";
+  if (key == "fsdp_forward_prefetch") return "does not exist yet in FSDP 2";
   for (auto gone : {"fsdp_backward_prefetch", "fsdp_sync_module_states", "fsdp_use_orig_params"}) {
     if (key == gone) return "has no counterpart in FSDP 2";
   }
@@ -48,7 +48,7 @@ Section converted(const Section& old, const std::string& source) {
   Section section;
   for (const auto& [key, value] : old) {
     if (auto fate = fate_of(key); !fate.empty()) {
-      std::cerr << "accelerate to-fsdp2: " << key << " " << fate << "; left out\n";
+      std::cerr << "accelerate to-fsdp2: " << key << " " << fate << "; omitted\n";
     } else if (key == "fsdp_sharding_strategy" || key == "fsdp_reshard_after_forward") {
       section["fsdp_reshard_after_forward"] = reshards(value, source);
     } else {
@@ -69,20 +69,21 @@ bool is_second_version(const Section& section) {
 int to_fsdp2_command(const std::vector<std::string>& arguments) {
   std::string config_file, output_file;
   bool overwrite = false;
-  CLI::App app("Brings a configuration from the first version of FSDP to the second.", "accelerate to-fsdp2");
+  CLI::App app("Converts a configuration from FSDP 1 to FSDP 2.", "accelerate to-fsdp2");
   app.add_option("--config_file", config_file, "The configuration to read")->option_text("FILE");
-  app.add_option("--output_file", output_file, "Where to write the new one")->option_text("FILE");
-  app.add_flag("--overwrite", overwrite, "Write over the output file, or without one over the configuration itself");
+  app.add_option("--output_file", output_file, "The file to write")->option_text("FILE");
+  app.add_flag("--overwrite", overwrite, "Replace the output file, or without one the configuration itself");
   if (!parse_arguments(app, arguments)) return 0;
-  if (config_file.empty()) throw UsageError("which configuration? name it with --config_file");
-  if (output_file.empty() && !overwrite) throw UsageError("where to? give --output_file, or --overwrite");
+  if (config_file.empty()) throw UsageError("no configuration is given; use --config_file");
+  if (output_file.empty() && !overwrite) throw UsageError("no output file is given; use --output_file, or --overwrite");
   if (output_file.empty()) output_file = config_file;
-  if (!overwrite && fs::exists(output_file)) throw UsageError(output_file + " is there already; add --overwrite");
+  if (!overwrite && fs::exists(output_file)) throw UsageError(output_file + " already exists; add --overwrite");
 
   auto config = config::read_launch_config(config_file);
-  if (config.fsdp_config.empty()) throw UsageError(config_file + ": has no fsdp_config, so there is nothing to bring");
+  if (config.fsdp_config.empty())
+    throw UsageError(config_file + ": has no fsdp_config, so there is nothing to convert");
   if (is_second_version(config.fsdp_config)) {
-    std::cout << config_file << ": is of FSDP 2 already; nothing written\n";
+    std::cout << config_file << ": is already for FSDP 2; nothing was written\n";
     return 0;
   }
   config.fsdp_config = converted(config.fsdp_config, config_file);

@@ -39,7 +39,7 @@ uint64_t parse_bytes(const std::string& text) {
     double bytes = found == kUnits.end() ? 0 : number * found->second;
     if (bytes >= 1 && bytes < 1e18) return static_cast<uint64_t>(bytes);
   }
-  fail("'", text, "' is no size; write 500MB, 5GB or 5GiB");
+  fail("'", text, "' is not a size; write 500MB, 5GB or 5GiB");
 }
 
 }  // namespace accelerate

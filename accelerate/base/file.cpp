@@ -37,21 +37,21 @@ std::string remedy_for(int error, const fs::path& path) {
     case EDQUOT:
       return free_space_at(path) + "; make room, or choose a directory on another disk";
     case EFBIG:
-      return "; the limit on the size of a file is too low, raise it with ulimit -f";
+      return "; the limit on file sizes is too low; raise it with ulimit -f";
     case EACCES:
     case EPERM:
       return "; give user " + std::to_string(geteuid()) + " the permission, or choose another directory";
     case EROFS:
       return "; choose a directory on a file system that can be written to";
     case EBUSY:
-      return "; it is a mount point, choose a directory below it";
+      return "; it is a mount point; choose a directory below it";
     case EXDEV:
-      return "; it is on another file system than the directory beside it, choose a directory below it";
+      return "; it is on a different file system than its parent directory; choose a directory below it";
     case EMFILE:
     case ENFILE:
       return "; raise the limit on open files with ulimit -n";
     case EIO:
-      return "; the disk or the connection to it fails, the system's log (dmesg) says more";
+      return "; the disk or the connection to it fails; see the system log (dmesg)";
     default:
       return "";
   }
@@ -84,7 +84,7 @@ void File::read_at(uint64_t position, char* bytes, size_t size) const {
     auto done = pread(descriptor(), bytes, size, static_cast<off_t>(position));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail_for_file(path_, "read");
-    if (done == 0) fail(path_.string(), ": ends at byte ", position, ", where more was expected");
+    if (done == 0) fail(path_.string(), ": ends at byte ", position, ", but more data was expected");
     bytes += done;
     position += static_cast<uint64_t>(done);
     size -= static_cast<size_t>(done);

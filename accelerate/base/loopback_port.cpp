@@ -13,8 +13,8 @@ namespace accelerate {
 namespace {
 
 constexpr const char* kRemedy =
-    "; stop the program that holds it, or choose another with MASTER_PORT, --main_process_port or use_port, where 0 "
-    "is any that is free";
+    "; stop the program that uses it, or choose another port with MASTER_PORT, --main_process_port or use_port; 0 "
+    "selects a free one";
 
 }  // namespace
 

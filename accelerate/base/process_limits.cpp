@@ -68,14 +68,14 @@ std::vector<fs::path> group_directories(const fs::path& top, const std::string& 
 
 ProcessLimit processes_of_group(const fs::path& file, int64_t most, int64_t used) {
   return {.name = "processes and threads of this control group (" + file.string() + ")",
-          .remedy = "ask who runs this container or service for more",
+          .remedy = "ask the administrator of this container or service for more",
           .most = most,
           .used = used};
 }
 
 ProcessLimit memory_of_group(const fs::path& file, int64_t bytes, int64_t used_bytes) {
   return {.name = "memory of this control group (" + file.string() + ")",
-          .remedy = "ask who runs this container or service for more",
+          .remedy = "ask the administrator of this container or service for more",
           .most = bytes / kKibi,
           .used = used_bytes / kKibi,
           .of_each_process = kLeastMemory,
@@ -109,7 +109,7 @@ void check_process_limits(const std::string& problem, int64_t num_processes, con
     if (limit.used > 0) text << ", and " << limit.used << limit.unit << " are in use";
     if (limit.reserved > 0) text << "; the launcher takes " << limit.reserved << limit.unit << " more";
     if (limit.of_each_process > 1) {
-      text << "; each process takes " << limit.of_each_process << limit.unit << " at least";
+      text << "; each process takes at least " << limit.of_each_process << limit.unit;
     }
     fail(text.str(), room > 0 ? ". Start fewer, or " : ". Not even one fits: ", limit.remedy);
   }

@@ -28,7 +28,7 @@ constexpr size_t kChunkBytes = 1 << 16;
 constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for failure reports
 constexpr size_t kLongestLine = 1 << 20;  // longer lines are split, to bound memory
 
-constexpr const char* kProblem = "the output of a rank cannot be caught";
+constexpr const char* kProblem = "the output of a rank cannot be captured";
 
 /// Opens a pseudo-terminal for a rank, with the size of the user's terminal and without output translation. The rank
 /// writes to it like to a pipe. Nothing if the system has none left.

@@ -24,7 +24,7 @@ int64_t slurm_tasks_on_node(const std::string& tasks, int64_t node) {
     nodes_before += repeated;
     if (node < nodes_before) return count;
   }
-  fail("Slurm's list of tasks on each node is '", tasks, "', which says nothing about node ", node,
+  fail("Slurm's list of tasks on each node is '", tasks, "', which has no entry for node ", node,
        "; SLURM_STEP_TASKS_PER_NODE is a list such as 4(x2),1");
 }
 

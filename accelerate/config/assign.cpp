@@ -16,7 +16,7 @@ std::string describe(const DocumentNode& node) {
     case DocumentNode::Kind::Null:
       return "nothing";
     case DocumentNode::Kind::Text:
-      return (node.quoted ? "the text '" : "'") + node.text.substr(0, 80) + "'";
+      return (node.quoted ? "the string '" : "'") + node.text.substr(0, 80) + "'";
     case DocumentNode::Kind::List:
       return "a list";
     case DocumentNode::Kind::Map:
@@ -37,14 +37,14 @@ bool read_flag(const Key& key, const DocumentNode& node) {
 
 int64_t read_integer(const Key& key, const DocumentNode& node) {
   auto number = as_integer(node);
-  if (!number) refuse(key, node, "it has to be a whole number" + std::string(node.quoted ? " without quotes" : ""));
-  if (*number < key.minimum) refuse(key, node, "it has to be at least " + std::to_string(key.minimum));
+  if (!number) refuse(key, node, "it must be a whole number" + std::string(node.quoted ? " without quotes" : ""));
+  if (*number < key.minimum) refuse(key, node, "it must be at least " + std::to_string(key.minimum));
   if (*number > key.maximum) refuse(key, node, "it can be at most " + std::to_string(key.maximum));
   return *number;
 }
 
 std::string read_text(const Key& key, const DocumentNode& node) {
-  if (node.kind != DocumentNode::Kind::Text) refuse(key, node, "it has to be a text");
+  if (node.kind != DocumentNode::Kind::Text) refuse(key, node, "it must be a string");
   const auto& choices = key.choices;
   if (choices.empty() || std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
   auto flag = as_flag(node);
@@ -55,10 +55,10 @@ std::string read_text(const Key& key, const DocumentNode& node) {
 }
 
 std::vector<std::string> read_list(const Key& key, const DocumentNode& node) {
-  if (node.kind != DocumentNode::Kind::List) refuse(key, node, "it has to be a list");
+  if (node.kind != DocumentNode::Kind::List) refuse(key, node, "it must be a list");
   std::vector<std::string> texts;
   for (const auto& item : node.items) {
-    if (item.kind != DocumentNode::Kind::Text) refuse(key, item, "it has to be a list of texts");
+    if (item.kind != DocumentNode::Kind::Text) refuse(key, item, "it must be a list of strings");
     texts.push_back(item.text);
   }
   return texts;
@@ -67,7 +67,7 @@ std::vector<std::string> read_list(const Key& key, const DocumentNode& node) {
 /// Refuses an unknown key inside a section only if it looks like a typo: newer versions of Python's Accelerate add
 /// keys, and DeepSpeed and Megatron-LM define their own.
 void check_section_key(const Key& section, const DocumentNode& name) {
-  if (name.kind != DocumentNode::Kind::Text) refuse(section, name, "a key has to be a word");
+  if (name.kind != DocumentNode::Kind::Text) refuse(section, name, "a key must be a word");
   const auto& known = section.choices;
   if (std::find(known.begin(), known.end(), name.text) != known.end()) return;
   if (auto nearest = nearest_name(name.text, known); !nearest.empty()) {
@@ -77,7 +77,7 @@ void check_section_key(const Key& section, const DocumentNode& name) {
 
 Section read_section(const Key& key, const DocumentNode& node) {
   if (node.kind != DocumentNode::Kind::Map)
-    refuse(key, node, "it has to be a section of keys and values, indented below it");
+    refuse(key, node, "it must be a section of keys and values, indented below it");
   Section section;
   for (size_t i = 0; i < node.keys.size(); ++i) {
     check_section_key(key, node.keys[i]);
@@ -151,7 +151,7 @@ void assign(LaunchConfig& config, const Key& key, const DocumentNode& node) {
 
 void assign_text(LaunchConfig& config, const std::string& assignment) {
   auto equals = assignment.find('=');
-  if (equals == std::string::npos) throw ConfigError("'" + assignment + "' is no assignment; write key=value");
+  if (equals == std::string::npos) throw ConfigError("'" + assignment + "' is not an assignment; write key=value");
   auto name = assignment.substr(0, equals), value = assignment.substr(equals + 1);
   auto dot = name.find('.');
   const auto* key = find_key(name.substr(0, dot));

@@ -84,7 +84,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) refuse(source_, text_, at(mark), "this refers to what it is part of");
+    if (found == anchors_.end()) refuse(source_, text_, at(mark), "this alias refers to a node that contains it");
     num_nodes_ += count_nodes(found->second) - 1;
     auto node = found->second;
     node.position = at(mark);
@@ -119,7 +119,7 @@ class TreeBuilder : public YAML::EventHandler {
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, DocumentNode::Kind kind) {
     check_tag(tag, mark);
     if (open_.size() >= kMaxDepth) {
-      refuse(source_, text_, at(mark), "nested too deep for a configuration, which has two levels");
+      refuse(source_, text_, at(mark), "nested too deeply for a configuration, which has two levels");
     }
     open_.push_back({{.kind = kind, .position = at(mark)}, anchor});
   }
@@ -144,7 +144,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void check_tag(const std::string& tag, const YAML::Mark& mark) {
     if (tag.empty() || tag == "?" || tag == "!" || tag == kTextTag) return;
-    refuse(source_, text_, at(mark), "the tag " + tag + " asks for a type; write the plain value");
+    refuse(source_, text_, at(mark), "the tag " + tag + " is not supported; write the plain value");
   }
 
   const std::string& text_;
@@ -164,8 +164,8 @@ std::string place(const std::string& source, const Position& position) {
 
 DocumentNode parse_document(const std::string& text, Syntax syntax, const std::string& source) {
   if (text.size() > kMaxBytes) {
-    throw ConfigError(source + ": has more than " + std::to_string(kMaxBytes) +
-                      " bytes; no configuration has, so this is another file");
+    throw ConfigError(source + ": is larger than " + std::to_string(kMaxBytes) +
+                      " bytes, so it is not a configuration file");
   }
   if (syntax == Syntax::Json) check_json(text, source);
   // JSON is a subset of YAML, and yaml-cpp gives the position of every value.
@@ -174,7 +174,8 @@ DocumentNode parse_document(const std::string& text, Syntax syntax, const std::s
     YAML::Parser parser(stream);
     TreeBuilder builder(text, source);
     if (!parser.HandleNextDocument(builder)) return {};
-    if (parser) throw ConfigError(source + ": something follows the end of the configuration, which is one document");
+    if (parser)
+      throw ConfigError(source + ": contains more than one YAML document; a configuration is a single document");
     return builder.take_root();
   } catch (const YAML::Exception& error) {
     refuse(source, text, {error.mark.line + 1, error.mark.column + 1}, "this is not YAML: " + error.msg);

@@ -25,7 +25,7 @@ std::string read_text(const fs::path& path) {
   auto status = fs::status(path, error);
   if (!fs::exists(status)) {
     throw ConfigError(path.string() + ": no such file; accelerate config --config_file " + path.string() +
-                      " writes it");
+                      " creates it");
   }
   if (fs::is_directory(status)) throw ConfigError(path.string() + ": this is a directory; name the file in it");
   std::ifstream file(path);
@@ -42,7 +42,7 @@ class ConfigReader {
   explicit ConfigReader(const fs::path& path) : source_(path.string()) { config_.file = path; }
 
   LaunchConfig read(DocumentNode document) {
-    if (is_null(document)) throw ConfigError(source_ + ": is empty; accelerate config writes one");
+    if (is_null(document)) throw ConfigError(source_ + ": is empty; accelerate config creates one");
     if (document.kind != DocumentNode::Kind::Map) {
       throw ConfigError(place(source_, document.position) + ": a configuration consists of lines 'key: value'");
     }
@@ -55,7 +55,7 @@ class ConfigReader {
 
  private:
   void read_key(const DocumentNode& name, DocumentNode value) {
-    if (name.kind != DocumentNode::Kind::Text) return add_mistake(name.position, "a key has to be a word");
+    if (name.kind != DocumentNode::Kind::Text) return add_mistake(name.position, "a key must be a word");
     auto [first, is_new] = config_.positions.emplace(name.text, name.position);
     if (!is_new) {
       return add_mistake(name.position, "duplicate key '" + name.text + "'; it is already on line " +
@@ -77,8 +77,8 @@ class ConfigReader {
   void check_required() {
     if (config_.compute_environment == "AMAZON_SAGEMAKER") {
       throw ConfigError(source_ +
-                        ": describes a job on Amazon SageMaker, which only Python's Accelerate starts; here " +
-                        "compute_environment has to be LOCAL_MACHINE");
+                        ": describes a job on Amazon SageMaker, which only Python's Accelerate can start; here " +
+                        "compute_environment must be LOCAL_MACHINE");
     }
     bool given = config_.distributed_type || config_.positions.contains("distributed_type");
     if (!given) add_mistake({}, "has no distributed_type; add one, for example distributed_type: MULTI_CPU");

@@ -68,10 +68,11 @@ Value as_value(const DocumentNode& node) {
   if (auto integer = as_integer(node)) return *integer;
   if (is_number(node)) return as_number(node);
   if (node.kind == DocumentNode::Kind::Text) return node.text;
-  if (node.kind == DocumentNode::Kind::Map) throw ConfigError("is a map; a section holds single values and lists");
+  if (node.kind == DocumentNode::Kind::Map)
+    throw ConfigError("is a map; a section contains only single values and lists");
   std::vector<std::string> texts;
   for (const auto& item : node.items) {
-    if (item.kind != DocumentNode::Kind::Text) throw ConfigError("is a list with more than texts in it");
+    if (item.kind != DocumentNode::Kind::Text) throw ConfigError("is a list with elements that are not strings");
     texts.push_back(item.text);
   }
   return texts;

@@ -43,7 +43,7 @@ void upgrade_fp16(DocumentNode& file, std::vector<std::string>& changes) {
     add(file, "mixed_precision",
         {.kind = DocumentNode::Kind::Text, .position = value.position, .text = fp16 ? "fp16" : "no", .quoted = true});
   }
-  changes.emplace_back("fp16 has become mixed_precision");
+  changes.emplace_back("fp16 was replaced by mixed_precision");
 }
 
 /// Until 0.15 there was a single key for torch.compile.
@@ -56,7 +56,7 @@ void upgrade_dynamo_backend(DocumentNode& file, std::vector<std::string>& change
     add(section, "dynamo_backend", value);
     add(file, "dynamo_config", section);
   }
-  changes.emplace_back("dynamo_backend has moved into dynamo_config");
+  changes.emplace_back("dynamo_backend was moved to dynamo_config");
 }
 
 /// Until 0.27 XLA was only used by TPUs.
@@ -64,7 +64,7 @@ void upgrade_tpu(DocumentNode& file, std::vector<std::string>& changes) {
   auto index = index_of(file, "distributed_type");
   if (index == file.keys.size() || file.items[index].text != "TPU") return;
   file.items[index].text = "XLA";
-  changes.emplace_back("distributed_type TPU has become XLA");
+  changes.emplace_back("distributed_type TPU was renamed to XLA");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ std::vector<std::string> upgrade(DocumentNode& file) {
   for (const std::string name : {"ipex_config", "use_xpu"}) {
     if (!has(file, name)) continue;
     take(file, name);
-    changes.push_back(name + " has no meaning any more");
+    changes.push_back(name + " no longer has any effect");
   }
   return changes;
 }

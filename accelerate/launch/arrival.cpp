@@ -75,7 +75,7 @@ std::string greeting_of(const JobShape& shape, std::optional<int> machine_rank) 
 }
 
 std::string disagreement(const std::string& here, const std::string& there) {
-  return "the machines do not agree about the job: machine 0 has '" + here + "', another one '" + there +
+  return "the machines disagree about the job: machine 0 has '" + here + "', another one '" + there +
          "'; give all of them the same --num_machines and --num_processes, and each its own --machine_rank or none";
 }
 
@@ -162,7 +162,7 @@ Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<in
   }
   for (const auto& late : peers) {
     if (late.greeting)
-      late.socket.send("no the job has all of its " + std::to_string(shape.num_machines) + " machines");
+      late.socket.send("no the job already has all of its " + std::to_string(shape.num_machines) + " machines");
   }
   return own;
 }
@@ -175,13 +175,13 @@ std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadl
       Arrival arrival;
       if (line->starts_with("no ")) fail(line->substr(3));
       if (std::sscanf(line->c_str(), "go %d %d", &arrival.machine_rank, &arrival.main_process_port) != 2) {
-        fail("--main_process_port is answered by a program that is no launcher of ours; give another port");
+        fail("--main_process_port is used by a program that is not our launcher; choose another port");
       }
       arrival.others.push_back(std::move(socket));
       return arrival;
     }
     if (socket.gone()) return std::nullopt;
-    deadline.check("machine 0 still waits for other machines");
+    deadline.check("machine 0 is still waiting for other machines");
     if (int number = signals.request_to_stop(kBetweenLooks)) return Arrival{.stopped_by = number};
   }
 }
@@ -205,7 +205,7 @@ Arrival arrive(const std::string& host_name, int port, const JobShape& shape, st
     if (auto socket = try_to_connect(address, std::chrono::seconds(1)).socket) {
       if (auto arrival = ask(LineSocket(std::move(socket)), greeting, deadline, signals)) return std::move(*arrival);
     }
-    deadline.check("nobody listens on " + host_name + ", port " + std::to_string(port) +
+    deadline.check("no launcher listens on " + host_name + ", port " + std::to_string(port) +
                    ": the machine with that address has not been started, or cannot be reached");
     if (int number = signals.request_to_stop(kBetweenLooks)) return {.stopped_by = number};
   }

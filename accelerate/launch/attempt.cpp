@@ -80,7 +80,7 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
   setup.stopped = options.wait_for_debugger == number;
   Rank rank{number, std::make_unique<ChildProcess>(command, setup), error_file};
   if (setup.stopped) {
-    std::cerr << "accelerate launch: rank " << number << " waits for a debugger: gdb -p " << rank.process->pid()
+    std::cerr << "accelerate launch: rank " << number << " is waiting for a debugger: gdb -p " << rank.process->pid()
               << ", then continue; or kill -CONT " << rank.process->pid() << std::endl;
   }
   return rank;
@@ -104,7 +104,7 @@ std::string summary_of(const LaunchOptions& options, const Rank& rank, bool othe
     for (size_t i = 0; i < std::min(frames.size(), kFramesShown); ++i) text << "\n    " << frames[i];
   }
   auto lines = output.last_lines(rank.number - options.first_rank(), kLinesShown);
-  if (!lines.empty()) text << "\n  its last lines:";
+  if (!lines.empty()) text << "\n  its last lines of output:";
   for (const auto& line : lines) text << "\n  | " << line;
   return text.str();
 }
@@ -131,7 +131,7 @@ void check_room(const LaunchOptions& options) {
   limits.push_back(open_files_limit(open_files_of_rank(options), kOtherOpenFiles));
   std::ostringstream problem;
   problem << name_of(options, "num_processes") << " is " << options.num_processes;
-  if (!options.one_machine()) problem << ", which makes " << options.local_processes() << " on this machine";
+  if (!options.one_machine()) problem << ", that is " << options.local_processes() << " on this machine";
   check_process_limits(problem.str(), options.local_processes(), limits);
 }
 

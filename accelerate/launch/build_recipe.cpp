@@ -31,7 +31,7 @@ std::vector<std::string> words_in_variable(const std::string& name) {
   const int error = wordexp(text.c_str(), &expanded, WRDE_NOCMD);
   if (error != 0) {
     if (error == WRDE_NOSPACE) wordfree(&expanded);
-    fail(name, " is '", text, "', which is no list of flags: put what a shell would take for its own in quotes");
+    fail(name, " is '", text, "', which is not a list of flags; quote the characters that are special in a shell");
   }
   std::vector<std::string> words(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
   wordfree(&expanded);

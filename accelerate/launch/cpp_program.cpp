@@ -45,8 +45,8 @@ void run_compiler(const std::vector<std::string>& words, const std::string& what
   std::cerr << "accelerate launch: compiling " << what << std::endl;
   int exit_code = run_and_capture(words, /*silent=*/false).exit_code;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  if (exit_code == 127) fail("the compiler ", words.front(), " is not here; install it, or name another one in CXX");
-  if (exit_code != 0) fail(what, " does not compile; the compiler has said why");
+  if (exit_code == 127) fail("the compiler ", words.front(), " was not found; install it, or set CXX to another one");
+  if (exit_code != 0) fail(what, " does not compile; see the compiler's message above");
   std::cerr << "accelerate launch: compiled in " << std::fixed << std::setprecision(1) << took.count() << " s"
             << std::endl;
 }
@@ -90,7 +90,7 @@ fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers
        {std::string("-x"), std::string("c++-header"), header.string(), std::string("-o"), target.string()}) {
     words.push_back(word);
   }
-  run_compiler(words, "the headers of the library, once for all programs that include them");
+  run_compiler(words, "the library headers, once for all programs that include them");
   fs::remove(record);
   fs::rename(target, compiled);
   write_file_atomically(record, library);
@@ -172,7 +172,7 @@ bool is_cpp_source(const std::string& program) {
 fs::path program_cache() { return cache_home() / "accelerate" / "programs"; }
 
 fs::path compile_program(const std::string& source, const BuildRecipe& recipe, const fs::path& cache) {
-  if (access(source.c_str(), R_OK) != 0) fail("'", source, "' does not exist here, or cannot be read");
+  if (access(source.c_str(), R_OK) != 0) fail("'", source, "' does not exist, or cannot be read");
   auto directory = cache / key_of(recipe).add(fs::absolute(source).string()).hex();
   auto program = directory / "program";
   const auto library = key_of_library_headers(recipe);

@@ -25,8 +25,8 @@ fs::path existing_temporary_directory() {
   if (variable.empty()) {
     fail("there is no directory for temporary files: ", path.string(), ": ", error.message(), "; set TMPDIR to one");
   }
-  fail(variable, " is '", path.string(), "', which is no directory that can be used (", error.message(),
-       "); the ranks leave reports of crashes there. Unset it, or set it to a directory");
+  fail(variable, " is '", path.string(), "', which is not a usable directory (", error.message(),
+       "); the ranks write crash reports there. Unset it, or set it to a directory");
 }
 
 Descriptor open_directory(const fs::path& path) {

@@ -60,8 +60,8 @@ Outcome run_attempts(const LaunchOptions& options, const Command& command, Machi
     }
     if (!again) return outcome_of(ending);
     ++machine.restart_count;
-    std::cerr << "accelerate launch: " << ending.message << "\naccelerate launch: starting again, "
-              << machine.restart_count << " of at most " << options.max_restarts << " times" << std::endl;
+    std::cerr << "accelerate launch: " << ending.message << "\naccelerate launch: restart " << machine.restart_count
+              << " of at most " << options.max_restarts << std::endl;
     if (int number = signals.request_to_stop(options.monitor_interval)) return outcome_of(stopped_by(number));
   }
 }

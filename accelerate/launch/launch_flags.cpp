@@ -12,23 +12,23 @@ using enum FlagKind;
 
 std::vector<LaunchFlag> program_flags() {
   return {
-      {"config_file", Text, "Configuration to read instead of the one that `accelerate config` wrote"},
+      {"config_file", Text, "Configuration file to read instead of the default one"},
       {"show_config",
        Switch,
-       "Print what concerns the program and where it comes from, and start nothing; =all prints every value",
+       "Print the settings that affect the program and their origins, and start nothing; =all prints all settings",
        "false",
        {"all"}},
-      {"module", Switch, "The program is a Python module, as after python3 -m", "false", {}, "m"},
-      {"no_python", Switch, "Execute the program itself, also if its name ends in .py or .cpp", "false"},
-      {"quiet", Switch, "When a rank fails, return its exit code and say nothing", "false", {}, "q"},
+      {"module", Switch, "The program is a Python module, as with python3 -m", "false", {}, "m"},
+      {"no_python", Switch, "Execute the program itself, even if its name ends in .py or .cpp", "false"},
+      {"quiet", Switch, "When a rank fails, return its exit code without a summary", "false", {}, "q"},
       {"debug",
        Switch,
-       "Compare what ranks send to each other before they do",
+       "Compare the collectives of the ranks before running them",
        "false",
        {},
        "",
        "ACCELERATE_DEBUG_MODE"},
-      {"wait_for_debugger", Integer, "Stop this rank before its first instruction, so that gdb can be attached"},
+      {"wait_for_debugger", Integer, "Stop this rank before its first instruction, to attach gdb"},
   };
 }
 
@@ -36,20 +36,21 @@ std::vector<LaunchFlag> hardware_flags() {
   return {
       {"num_processes",
        Integer,
-       "Processes of all machines together; by default one for each GPU, or one",
+       "Processes of all machines together; by default one per GPU, or one without a GPU",
        "",
        {},
        "n"},
-      {"cpu", Switch, "Stay on the CPU although there is a GPU", "false", {}, "", "ACCELERATE_USE_CPU"},
-      {"multi_gpu", Switch, "Insist on several processes with a GPU each", "false"},
-      {"gpu_ids", Text, "GPUs to use on this machine, as 0,1,3, or all", "all"},
+      {"cpu", Switch, "Use the CPU even if there is a GPU", "false", {}, "", "ACCELERATE_USE_CPU"},
+      {"multi_gpu", Switch, "Require several processes with one GPU each", "false"},
+      {"gpu_ids", Text, "GPUs to use on this machine, such as 0,1,3, or all", "all"},
       {"mixed_precision", Text, "Precision of the forward pass", "no", {"no", "fp16", "bf16"}},
-      {"num_cpu_threads_per_process", Integer, "Threads of each process; by default OMP_NUM_THREADS, or a fair share"},
-      {"enable_cpu_affinity", Switch, "Give each rank cores of its own", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
-      {"gradient_accumulation_steps", Integer, "Batches whose gradients are summed before a step of the optimizer"},
+      {"num_cpu_threads_per_process", Integer,
+       "Threads of each process; by default OMP_NUM_THREADS, or an equal part of the cores"},
+      {"enable_cpu_affinity", Switch, "Bind each rank to its own cores", "false", {}, "", "ACCELERATE_CPU_AFFINITY"},
+      {"gradient_accumulation_steps", Integer, "Backward passes per optimizer step"},
       {"zero_stage",
        Text,
-       "Ranks of a C++ program share the step of the optimizer (1) and the gradients too (2), or nothing (0)",
+       "Ranks of a C++ program shard the optimizer step (1), also the gradients (2), or nothing (0)",
        "",
        {"0", "1", "2"}},
   };
@@ -57,35 +58,35 @@ std::vector<LaunchFlag> hardware_flags() {
 
 std::vector<LaunchFlag> machine_flags() {
   return {
-      {"num_machines", Integer, "Machines that take part", "1"},
-      {"machine_rank", Integer, "Number of this machine, from 0", "0"},
-      {"main_process_ip", Text, "Address of machine 0, when there are several"},
-      {"main_process_port", Integer, "Port on which rank 0 meets the others; on one machine any that is free"},
-      {"same_network", Switch, "All machines are on one local network; accepted, and makes no difference", "false"},
+      {"num_machines", Integer, "Number of machines", "1"},
+      {"machine_rank", Integer, "Rank of this machine, from 0", "0"},
+      {"main_process_ip", Text, "Address of machine 0, if there are several machines"},
+      {"main_process_port", Integer, "Port of rank 0 for the rendezvous; on one machine a free port by default"},
+      {"same_network", Switch, "All machines are on one local network; accepted, without effect", "false"},
       {"rdzv_backend",
        Text,
-       "static: every machine has its --machine_rank; c10d: they get it as they arrive",
+       "static: ranks are given by --machine_rank; c10d: machines get ranks in order of arrival",
        "static",
        {"static", "c10d"}},
-      {"rdzv_conf", Text, "Details of that as key=value,...: timeout in seconds", ""},
-      {"mpirun_hostfile", Text, "Start the ranks through mpirun on the hosts that this file lists"},
+      {"rdzv_conf", Text, "Rendezvous options as key=value,...: timeout in seconds", ""},
+      {"mpirun_hostfile", Text, "Start the ranks with mpirun on the hosts in this file"},
   };
 }
 
 std::vector<LaunchFlag> supervision_flags() {
   return {
-      {"max_restarts", Integer, "Starts again after a failure, at most so many times", "0"},
-      {"monitor_interval", Seconds, "Pause before a new start; ranks that end are noticed at once", "0.1"},
-      {"shutdown_timeout", Seconds, "Time for ranks to end by themselves when the job is stopped", "30"},
+      {"max_restarts", Integer, "Maximum number of restarts after a failure", "0"},
+      {"monitor_interval", Seconds, "Pause before a restart; ranks that end are always noticed immediately", "0.1"},
+      {"shutdown_timeout", Seconds, "Time that ranks have to end by themselves when the job is stopped", "30"},
       {"redirects",
        Text,
-       "Streams into files: 0 none, 1 output, 2 errors, 3 both; or by local rank, as 0:1,1:3",
+       "Write streams to files: 0 none, 1 output, 2 errors, 3 both; or by local rank, such as 0:1,1:3",
        "0",
        {},
        "r"},
-      {"tee", Text, "The same, but to the console too", "0", {}, "t"},
-      {"log_dir", Text, "Directory for those files, and for the reports of crashes"},
-      {"role", Text, "Name of the ranks before their lines", "default"},
+      {"tee", Text, "The same, but also to the console", "0", {}, "t"},
+      {"log_dir", Text, "Directory for these files and for crash reports"},
+      {"role", Text, "Name of the ranks in the prefix of their lines", "default"},
   };
 }
 
@@ -98,15 +99,15 @@ std::vector<LaunchFlag> dynamo_flags() {
   return {
       {"dynamo_backend", Text, "Compiler of torch.compile", "no", backends},
       {"dynamo_mode", Text, "Mode of torch.compile", "default", {"default", "reduce-overhead", "max-autotune"}},
-      {"dynamo_use_fullgraph", Switch, "torch.compile insists on a single graph", "false"},
-      {"dynamo_use_dynamic", Switch, "torch.compile traces shapes that change", "false"},
+      {"dynamo_use_fullgraph", Switch, "torch.compile requires a single graph", "false"},
+      {"dynamo_use_dynamic", Switch, "torch.compile traces dynamic shapes", "false"},
       {"dynamo_use_regional_compilation", Switch, "torch.compile compiles repeated blocks once", "false"},
   };
 }
 
 std::vector<LaunchFlag> sharding_flags() {
   return {
-      {"use_fsdp", Switch, "Fully sharded data parallel, with --fsdp_... as for Python's launcher", "false"},
+      {"use_fsdp", Switch, "Fully sharded data parallel, with the --fsdp_... flags of Python's launcher", "false"},
       {"fsdp_version", Text, "", "1", {"1", "2"}},
       {"fsdp_sharding_strategy", Text, "", "FULL_SHARD"},
       {"fsdp_reshard_after_forward", Text, "", "true"},
@@ -123,7 +124,8 @@ std::vector<LaunchFlag> sharding_flags() {
       {"fsdp_activation_checkpointing", Text, "", "false"},
       {"fsdp_activation_checkpointing_offload", Text, "", "false"},
       {"fsdp_ignored_modules", Text},
-      {"use_parallelism_config", Switch, "Several ways at once, with --parallelism_config_... likewise", "false"},
+      {"use_parallelism_config", Switch,
+       "Several kinds of parallelism, with the --parallelism_config_... flags of Python's launcher", "false"},
       {"parallelism_config_dp_replicate_size", Integer, "", "1"},
       {"parallelism_config_dp_shard_size", Integer, "", "1"},
       {"parallelism_config_tp_size", Integer, "", "1"},
@@ -154,9 +156,9 @@ const std::vector<Reason>& reasons() {
        "belongs to Megatron-LM, a Python library; start such a program with Python's `accelerate launch`"},
       {{"no_tpu_cluster", "vm", "env", "main_training_function", "downcast_bf16"},
        {"tpu"},
-       "is for TPUs, which libtorch does not reach; start such a program with Python's `accelerate launch`"},
-      {{}, {"aws_"}, "is for SageMaker, whose jobs are started by its Python client"},
-      {{}, {"fp8_"}, "configures fp8, which needs libraries for Python; --mixed_precision can be no, fp16 or bf16"},
+       "is for TPUs, which libtorch does not support; start such a program with Python's `accelerate launch`"},
+      {{}, {"aws_"}, "is for SageMaker; start its jobs with its Python client"},
+      {{}, {"fp8_"}, "configures fp8, which needs Python libraries; --mixed_precision can be no, fp16 or bf16"},
   };
   return kAll;
 }

@@ -40,25 +40,25 @@ std::optional<std::chrono::seconds> rendezvous_timeout_of(const Settings& settin
   for (std::string entry; std::getline(entries, entry, ',');) {
     auto equals = entry.find('=');
     auto key = entry.substr(0, equals);
-    if (equals == std::string::npos) fail(name, " has '", entry, "'; entries look like key=value");
+    if (equals == std::string::npos) fail(name, " has '", entry, "'; entries have the form key=value");
     if (key != "timeout" && key != "join_timeout") continue;
     auto value = entry.substr(equals + 1);
     bool is_number = !value.empty() && value.size() < 9 && std::all_of(value.begin(), value.end(), ::isdigit);
-    if (!is_number) fail(name, " has ", key, " '", value, "'; it has to be a number of seconds");
+    if (!is_number) fail(name, " has ", key, " '", value, "'; it must be a number of seconds");
     timeout = std::chrono::seconds(std::stoi(value));
   }
   return timeout;
 }
 
 void check_at_least(const std::string& name, std::optional<int> value, int least) {
-  if (value && *value < least) fail(name, " is ", *value, "; it has to be at least ", least);
+  if (value && *value < least) fail(name, " is ", *value, "; it must be at least ", least);
 }
 
 void check_machines(const LaunchOptions& options) {
   check_at_least(name_of(options, "num_machines"), options.num_machines, 1);
   if (options.machine_rank < 0 || options.machine_rank >= options.num_machines) {
     fail(name_of(options, "machine_rank"), " is ", options.machine_rank, "; with --num_machines ", options.num_machines,
-         " it counts from 0 to ", options.num_machines - 1);
+         " it can be 0 to ", options.num_machines - 1);
   }
   if (options.num_processes % options.num_machines != 0) {
     fail(name_of(options, "num_processes"), " is ", options.num_processes, ", which --num_machines ",
@@ -68,12 +68,12 @@ void check_machines(const LaunchOptions& options) {
   if (options.main_process_ip.empty()) {
     fail(name_of(options, "num_machines"), " is ", options.num_machines,
          ", and several machines need --main_process_ip: ", "the address of the ",
-         options.mpirun_hostfile.empty() ? "machine whose --machine_rank is 0" : "first host");
+         options.mpirun_hostfile.empty() ? "machine with --machine_rank 0" : "first host");
   }
   if (!options.mpirun_hostfile.empty()) return;  // its ranks have a default port
   if (options.main_process_port.value_or(0) == 0) {
     fail(name_of(options, "num_machines"), " is ", options.num_machines,
-         ", and several machines need --main_process_port: a port that is free on the machine whose --machine_rank is "
+         ", and several machines need --main_process_port: a port that is free on the machine with --machine_rank "
          "0");
   }
 }
@@ -90,7 +90,7 @@ void check_language(const LaunchOptions& options) {
   if (is_python_program(options.program, options.module)) {
     // The variable may be meant for other programs; the flag is meant for this one.
     if (options.zero_stage && name_of(options, "zero_stage") == "--zero_stage") {
-      fail("--zero_stage is for C++ programs, and ", options.program, " is one of Python. There it ",
+      fail("--zero_stage is for C++ programs, and ", options.program, " is a Python program. There it ",
            why_not_here("use_deepspeed"));
     }
     return;
@@ -98,11 +98,11 @@ void check_language(const LaunchOptions& options) {
   if (options.dynamo_backend != "no") {
     fail(name_of(options, "dynamo_backend"), " is ", options.dynamo_backend,
          ", but torch.compile is for Python programs, and ", options.program,
-         " is none; take the flag away, or make it no");
+         " is not a Python program; remove the flag, or set it to no");
   }
   if (!options.sharding_variables.empty()) {
-    fail("FSDP and the other ways of sharding a model (--use_fsdp, --use_parallelism_config) are for Python programs, ",
-         "and ", options.program, " is none; C++ programs keep a whole model on every rank");
+    fail("FSDP and other ways of sharding a model (--use_fsdp, --use_parallelism_config) are for Python programs, ",
+         "and ", options.program, " is not a Python program; C++ programs keep the complete model on every rank");
   }
 }
 
@@ -175,7 +175,7 @@ void check(const LaunchOptions& options) {
   int debugged = options.wait_for_debugger.value_or(0);
   if (debugged < 0 || debugged >= options.num_processes) {
     fail(name_of(options, "wait_for_debugger"), " is ", debugged, "; with --num_processes ", options.num_processes,
-         " ranks count from 0 to ", options.num_processes - 1);
+         " it can be 0 to ", options.num_processes - 1);
   }
   if (options.module && options.no_python) {
     fail("--module and --no_python contradict each other: a module is run by python3; give one of them");

@@ -37,7 +37,7 @@ Ending ending_of(std::istringstream& text) {
 }
 
 Ending launcher_is_gone() {
-  return {.exit_code = 1, .message = "its launcher is gone", .unix_milliseconds = now_in_milliseconds()};
+  return {.exit_code = 1, .message = "its launcher has ended", .unix_milliseconds = now_in_milliseconds()};
 }
 
 class MainMachineLink : public MachineLink {

@@ -80,7 +80,7 @@ void check_port_is_free(int port) {
   int error = errno;
   auto owner = error == EADDRINUSE ? owner_of_port(port) : "";
   fail("--main_process_port ", port, " cannot be used on this machine: ", std::strerror(error),
-       owner.empty() ? "" : ", by " + owner, "; stop the program that holds it, or choose another port");
+       owner.empty() ? "" : ", by " + owner, "; stop the program that uses it, or choose another port");
 }
 
 }  // namespace accelerate::launch

@@ -30,7 +30,7 @@ std::string checked_file(const std::string& program, bool to_execute, const std:
   auto status = fs::status(program, error);
   if (status.type() == fs::file_type::not_found) {
     bool searched = program.find('/') == std::string::npos && to_execute;
-    fail("'", program, "' does not exist here (", fs::current_path().string(), ")",
+    fail("'", program, "' does not exist in the current directory (", fs::current_path().string(), ")",
          searched ? " nor in PATH (" + search_path + ")" : "");
   }
   if (fs::is_directory(status)) fail("'", program, "' is a directory, not a program");

@@ -40,7 +40,7 @@ bool is_choice(const LaunchFlag& flag, const std::string& value) {
 
 void check(const LaunchFlag& flag, const Setting& setting) {
   if (flag.name == "mixed_precision" && setting.value == "fp8") {
-    fail(named(flag, setting), ", which needs libraries for Python; it can be ", listed(flag.choices, " or "));
+    fail(named(flag, setting), ", which needs Python libraries; it can be ", listed(flag.choices, " or "));
   }
   switch (flag.kind) {
     case FlagKind::Switch:
@@ -53,11 +53,11 @@ void check(const LaunchFlag& flag, const Setting& setting) {
       }
       break;
     case FlagKind::Integer:
-      if (!parse_number<int>(setting.value)) fail(named(flag, setting), "; it has to be a whole number");
+      if (!parse_number<int>(setting.value)) fail(named(flag, setting), "; it must be a whole number");
       break;
     case FlagKind::Seconds:
       if (parse_number<double>(setting.value).value_or(-1) < 0) {
-        fail(named(flag, setting), "; it has to be a number of seconds, 0 or more");
+        fail(named(flag, setting), "; it must be a number of seconds, 0 or more");
       }
       break;
     case FlagKind::Text:

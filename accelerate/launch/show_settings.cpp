@@ -76,8 +76,7 @@ std::string show_settings(const Settings& settings, const ShowOptions& options) 
     text << line_of(flag.name, setting);
   }
   if (num_left_out > 0) {
-    text << "# " << num_left_out
-         << " defaults that make no difference here are left out; --show_config=all prints them\n";
+    text << "# " << num_left_out << " defaults that have no effect here are omitted; --show_config=all prints them\n";
   }
   return text.str();
 }

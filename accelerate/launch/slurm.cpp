@@ -20,7 +20,8 @@ SettingMap settings_of_slurm(const std::vector<SettingMap>& given) {
   auto tasks = environment_integer({"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}).value_or(nodes);
   if (tasks != nodes) {
     fail("srun has started ", tasks, " launchers on ", nodes,
-         " nodes; one on each starts all processes of its node: ", "srun --ntasks-per-node=1 accelerate launch ...");
+         " nodes; use one per node, which starts all processes of its node: ",
+         "srun --ntasks-per-node=1 accelerate launch ...");
   }
   auto node_list =
       environment_variable("SLURM_STEP_NODELIST").value_or(environment_variable("SLURM_JOB_NODELIST").value_or(""));

@@ -31,12 +31,12 @@ StreamChoice::StreamChoice(const std::string& flag, const std::string& text) {
     auto number =
         colon == std::string::npos ? std::nullopt : parse_between(std::string_view(entry).substr(colon + 1), 3);
     if (!rank || !number) {
-      fail(flag, " is '", text, "'; it can be 0 (neither stream), 1 (output), 2 (errors) or 3 (both), or a list of ",
+      fail(flag, " is '", text, "'; it can be 0 (none), 1 (output), 2 (errors) or 3 (both), or a list of ",
            "local rank and number such as 0:1,1:3");
     }
     for_one_[*rank] = *number;
   }
-  if (for_one_.empty()) fail(flag, " is empty; 0 is neither stream, 1 output, 2 errors, 3 both");
+  if (for_one_.empty()) fail(flag, " is empty; it can be 0 (none), 1 (output), 2 (errors) or 3 (both)");
 }
 
 int StreamChoice::bits(int local_rank) const {

@@ -178,18 +178,17 @@ int main(int argc, char** argv) {
   auto processes = std::to_string(accelerator.num_processes());
   auto backend = accelerate::PartialState().backend();
   for (int round = 0; round < rounds; ++round) {
-    report.check("ranks: " + processes + " processes, each with a rank of its own" +
-                     (backend.empty() ? "" : ", backend " + backend),
-                 [&] { return each_rank_is_itself(accelerator); });
+    report.check(
+        "ranks: " + processes + " processes, each with its own rank" + (backend.empty() ? "" : ", backend " + backend),
+        [&] { return each_rank_is_itself(accelerator); });
     report.check("collectives: gather, reduce, broadcast, pad, objects",
                  [&] { return collectives_agree(accelerator); });
     report.check("sharding: every sample is seen once", [&] { return every_sample_is_seen_once(accelerator); });
-    report.check("training: the parameters of " + processes + " processes are those of one",
+    report.check("training: the parameters of " + processes + " processes equal those of one",
                  [&] { return training_equals_one_process(accelerator); });
     report.check("mixed precision: bf16 inside, float32 outside", [&] { return computes_in_half_precision(half); });
     accelerator.free_memory();
-    report.check("checkpoints: a run goes on from where it was saved",
-                 [&] { return goes_on_from_a_checkpoint(saving); });
+    report.check("checkpoints: a run resumes where it was saved", [&] { return goes_on_from_a_checkpoint(saving); });
     saving.free_memory();
     half.free_memory();
   }

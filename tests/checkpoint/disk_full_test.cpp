@@ -99,7 +99,7 @@ TEST_CASE("when one rank cannot write, all throw the same error within seconds, 
         if (group.rank() == victim) limit_file_size(1000);
         const auto message = failure_of_save(job, group);
         limit_file_size(RLIM_INFINITY);
-        CHECK_MESSAGE(contains(message, "File too large; the limit on the size of a file is too low"), message);
+        CHECK_MESSAGE(contains(message, "File too large; the limit on file sizes is too low"), message);
         CHECK_MESSAGE(contains(message, home.path()), message);
         job.load();
         CHECK(job.step() == 1);

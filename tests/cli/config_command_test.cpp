@@ -41,7 +41,7 @@ TEST_CASE("on a terminal, arrows, numbers and words answer the questions") {
   terminal.press({"Up"});
   CHECK(terminal.shows(" > 0) on this machine"));
   terminal.press({"Enter"});
-  REQUIRE(terminal.shows("Where does the job run?: on this machine, or machines like it"));
+  REQUIRE(terminal.shows("Where does the job run?: on this machine, or on similar machines"));
   CHECK_MESSAGE(terminal.screen().find("SageMaker") == std::string::npos, "the menu is gone when it is answered");
 
   terminal.press({"1", "0"});
@@ -49,11 +49,11 @@ TEST_CASE("on a terminal, arrows, numbers and words answer the questions") {
   terminal.press({"1"});
   CHECK(terminal.shows(" > 1) several processes on CPUs"));
   terminal.press({"Enter"});
-  REQUIRE(terminal.shows("How many machines take part? [1]:"));
+  REQUIRE(terminal.shows("How many machines are there? [1]:"));
   terminal.press({"none", "Enter"});
-  CHECK(terminal.shows("'none' is no whole number"));
+  CHECK(terminal.shows("'none' is not a whole number"));
   terminal.press({"Enter"});
-  REQUIRE(terminal.shows("Check what processes send"));
+  REQUIRE(terminal.shows("Check the collectives"));
   terminal.press({"yes", "Enter"});
   REQUIRE(terminal.shows("mpirun"));
   terminal.press({"Enter"});
@@ -84,7 +84,7 @@ TEST_CASE("a menu that is longer than the screen shows the question and the part
   terminal.press({"1", "Enter"});
   REQUIRE(terminal.shows("How many machines"));
   terminal.press({"40", "Enter"});
-  auto question = "Which number has this machine?";
+  auto question = "What is the rank of this machine?";
   REQUIRE_MESSAGE(terminal.shows(" > 0) 0"), terminal.screen());
   CHECK(terminal.shows(question));
   terminal.press({"Up"});
@@ -116,7 +116,7 @@ TEST_CASE("without a terminal the questions are plain lines, answered by numbers
   auto result = run({"sh", "-c", std::string(ACCELERATE_COMMAND) + " config --config_file " + file + " < " + answers});
   CHECK_MESSAGE(result.exit_code == 0, result.errors);
   CHECK(result.output.find("\x1b[") == std::string::npos);
-  CHECK(result.output.find("'bf17' is none of them; type a number from 0 to 3.") != std::string::npos);
+  CHECK(result.output.find("'bf17' is not an option; type a number from 0 to 3.") != std::string::npos);
   CHECK(result.output.ends_with("Configuration written to " + file + "\n"));
   auto config = config::read_launch_config(file);
   CHECK(config.num_processes == 2);
@@ -124,7 +124,7 @@ TEST_CASE("without a terminal the questions are plain lines, answered by numbers
 
   auto cut = run({"sh", "-c", std::string(ACCELERATE_COMMAND) + " config --config_file " + file + " < /dev/null"});
   CHECK(cut.exit_code == 1);
-  CHECK(cut.errors.find("the input ended at the question 'Number'; --non_interactive asks nothing") !=
+  CHECK(cut.errors.find("the input ended at the question 'Number'; use --non_interactive to ask nothing") !=
         std::string::npos);
 }
 
@@ -139,12 +139,12 @@ TEST_CASE("config default writes the usual file once, config update brings an ol
   CHECK(config.mixed_precision == "bf16");
   auto again = accelerate_with({"config", "default"}, home);
   CHECK(again.exit_code == 0);
-  CHECK(again.output.find("stays as it is") != std::string::npos);
+  CHECK(again.output.find("exists and was not changed") != std::string::npos);
   CHECK(config::read_launch_config(file).mixed_precision == "bf16");
 
   std::ofstream(file) << "distributed_type: MULTI_GPU\nfp16: true\nnum_processes: 2\n";
   auto update = accelerate_with({"config", "update"}, home);
-  CHECK(update.output.find("fp16 has become mixed_precision\n") == 0);
+  CHECK(update.output.find("fp16 was replaced by mixed_precision\n") == 0);
   config = config::read_launch_config(file);
   CHECK(config.upgrades.empty());
   CHECK(config.mixed_precision == "fp16");
@@ -200,7 +200,7 @@ TEST_CASE("bad input of these commands is one to three lines, exit code 2 and qu
            {{"config", "defualt"}, "defualt"},
            {{"config", "--confg_file", "x"}, "did you mean --config_file?"},
            {{"config", "--config_file"}, "--config_file needs a value"},
-           {{"config", "--set", "debug"}, "'debug' is no assignment"},
+           {{"config", "--set", "debug"}, "'debug' is not an assignment"},
            {{"config", "--set", "debgu=true"}, "did you mean debug?"},
            {{"config", "--set", "debug=7"}, "debug=7: debug is '7'; it can be true or false"},
            {{"config", "--mixed_precision", "bf16"}, "--set mixed_precision=bf16"},
@@ -209,9 +209,9 @@ TEST_CASE("bad input of these commands is one to three lines, exit code 2 and qu
            {{"config", "update", "--config_file", "/nowhere.yaml"}, "/nowhere.yaml: no such file"},
            {{"env", "--config_file", bad}, bad + ":2:1: unknown key"},
            {{"env", "--all"}, "unknown flag --all"},
-           {{"estimate-memory"}, "which model?"},
+           {{"estimate-memory"}, "no model is given"},
            {{"estimate-memory", "x", "--dtypes", "float31"}, "float31"},
-           {{"merge-weights", "a"}, "give the directory"},
+           {{"merge-weights", "a"}, "give an input directory"},
            {{"merge-weights", "a", "b", "--unsafe_serialization"}, "pickle"},
            {{"to-fsdp2"}, "--config_file"},
            {{"to-fsdp2", "--config_file", old}, "--output_file"},
@@ -219,9 +219,9 @@ TEST_CASE("bad input of these commands is one to three lines, exit code 2 and qu
            {{"to-fsdp2", "--config_file", bad, "--overwrite"}, "num_proceses"},
            {{"tpu-config"}, "a TPU needs Python's XLA"},
            {{"tpu-config", "--tpu_name", "x"}, "a TPU needs Python's XLA"},
-           {{"completion"}, "for which shell?"},
+           {{"completion"}, "no shell is given"},
            {{"completion", "tcsh"}, "tcsh"},
-           {{"man-pages"}, "into which directory?"},
+           {{"man-pages"}, "no directory is given"},
            {{"doctor", "--fix"}, "unknown flag --fix"},
        }) {
     Result result;

@@ -81,10 +81,10 @@ TEST_CASE("flags that are not there are answered with the ones that are") {
 
 TEST_CASE("values that cannot be meant are refused with those that can") {
   for (const auto& example : std::vector<Case>{
-           {{"--num_processes", "two", "ls"}, "--num_processes is 'two'; it has to be a whole number"},
+           {{"--num_processes", "two", "ls"}, "--num_processes is 'two'; it must be a whole number"},
            {{"--num_processes", "2.5", "ls"}, "'2.5'"},
            {{"--num_processes=", "ls"}, "--num_processes is ''"},
-           {{"--num_processes", "0", "ls"}, "--num_processes is 0; it has to be at least 1"},
+           {{"--num_processes", "0", "ls"}, "--num_processes is 0; it must be at least 1"},
            {{"-n", "-3", "ls"}, "--num_processes is -3"},
            {{"-n", "99999999999999", "ls"}, "whole number"},
            {{"--num_processes"}, "--num_processes needs a value"},
@@ -100,7 +100,7 @@ TEST_CASE("values that cannot be meant are refused with those that can") {
            {{"--main_process_port", "70000", "ls"}, "--main_process_port is 70000"},
            {{"--main_process_port", "http", "ls"}, "whole number"},
            {{"--gpu_ids", "0;1", "ls"}, "--gpu_ids is '0;1'"},
-           {{"--multi_gpu", "-n", "1", "ls"}, "--num_processes is 1; it has to be at least 2"},
+           {{"--multi_gpu", "-n", "1", "ls"}, "--num_processes is 1; it must be at least 2"},
            {{"--max_restarts", "-1", "ls"}, "--max_restarts is -1"},
            {{"--shutdown_timeout", "soon", "ls"}, "number of seconds"},
            {{"--monitor_interval", "-1", "ls"}, "number of seconds"},
@@ -171,7 +171,7 @@ TEST_CASE("more processes than the machine can hold are refused with the limit")
   CHECK(run.exit_code == 2);
   for (auto part :
        {"but there is room for 0: the limit on open files of a process (ulimit -n) is 12, and ",
-        " are in use; the launcher takes 10 more; each process takes 5 at least. Not even one fits: raise it"}) {
+        " are in use; the launcher takes 10 more; each process takes at least 5. Not even one fits: raise it"}) {
     CHECK_MESSAGE(run.errors.find(part) != std::string::npos, run.errors);
   }
 }
@@ -193,7 +193,7 @@ TEST_CASE("values of flags that are not there stay out of the message: they may 
 }
 
 TEST_CASE("a file without an end is no configuration") {
-  check_refused({{"--config_file", "/dev/zero", "ls"}, "/dev/zero: has more than 65536 bytes"});
+  check_refused({{"--config_file", "/dev/zero", "ls"}, "/dev/zero: is larger than 65536 bytes"});
 }
 
 TEST_CASE("nine of ten slips of the finger in a flag are answered with the flag that was meant") {

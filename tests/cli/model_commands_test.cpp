@@ -150,7 +150,7 @@ TEST_CASE("memory is estimated, and weights are joined and cut, as Python does i
 
   auto beside = accelerate_with({"merge-weights", shards, shards, "--max_shard_size", "60KB"});
   CHECK(beside.exit_code == 2);
-  CHECK(beside.errors.find("name another directory") != std::string::npos);
+  CHECK(beside.errors.find("choose another directory") != std::string::npos);
   auto moved = accelerate_with({"merge-weights", cut, cut, "--remove_checkpoint_dir"});
   CHECK_MESSAGE(moved.exit_code == 0, moved.errors);
   CHECK_FALSE(fs::exists(fs::path(cut) / "model.safetensors.index.json"));
@@ -177,13 +177,13 @@ TEST_CASE("the estimate is a table, or JSON with bytes") {
 
   for (const auto& [text, message] : std::map<std::string, std::string>{
            {R"({"model_type": "perceiver"})", "model_type is 'perceiver'"},
-           {R"({"model_type": "bert", "hidden_size": -1})", "hidden_size is -1; it has to be a whole number"},
+           {R"({"model_type": "bert", "hidden_size": -1})", "hidden_size is -1; it must be a whole number"},
            {R"({"model_type": "bert"})", "has no hidden_size"},
            {R"({"model_type": null})", "model_type is ''"},
-           {R"({"model_type": 7})", "model_type is 7; it has to be a word"},
+           {R"({"model_type": 7})", "model_type is 7; it must be a word"},
            {R"({"model_type": "bert", "vocab_size": 8, "hidden_size": 8, "intermediate_size": 8,
                 "max_position_embeddings": 8, "num_hidden_layers": 900000000})",
-            "num_hidden_layers is 900000000; no model has so many layers"},
+            "num_hidden_layers is 900000000; no model has that many layers"},
            {"[]", "this is not the configuration of a model"},
            {"{", "this is not JSON"}}) {
     CHECK_THROWS_WITH_AS(describe_model(directory.write("config.json", text)), doctest::Contains(message.c_str()),
@@ -250,13 +250,13 @@ num_processes: 2
   auto output = (directory.path() / "two.yaml").string();
   auto result = accelerate_with({"to-fsdp2", "--config_file", file, "--output_file", output});
   CHECK(result.exit_code == 0);
-  CHECK(result.errors.find("fsdp_use_orig_params has no counterpart in FSDP 2; left out") != std::string::npos);
+  CHECK(result.errors.find("fsdp_use_orig_params has no counterpart in FSDP 2; omitted") != std::string::npos);
   auto section = config::read_launch_config(output).fsdp_config;
   CHECK(section.size() == 4);
   CHECK(std::get<bool>(section.at("fsdp_reshard_after_forward")) == false);
   CHECK(std::get<bool>(section.at("fsdp_offload_params")) == true);
   CHECK(std::get<int64_t>(section.at("fsdp_version")) == 2);
-  CHECK(accelerate_with({"to-fsdp2", "--config_file", output, "--overwrite"}).output.find("nothing written") !=
+  CHECK(accelerate_with({"to-fsdp2", "--config_file", output, "--overwrite"}).output.find("nothing was written") !=
         std::string::npos);
   CHECK(accelerate_with({"to-fsdp2", "--config_file", file, "--output_file", output}).exit_code == 2);
 }

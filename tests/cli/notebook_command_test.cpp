@@ -121,14 +121,15 @@ TEST_CASE("notebook install for a user follows Jupyter's variables") {
 TEST_CASE("notebook install says where Jupyter comes from when there is none") {
   Installation installation;
   auto for_user = installation.install({"--user"}, {{"PATH", (installation.path() / "programs").string()}});
-  CHECK(for_user.output.ends_with("\nThere is no jupyter in PATH; pip install jupyterlab brings it\n"));
+  CHECK(for_user.output.ends_with("\nThere is no jupyter in PATH; pip install jupyterlab installs it\n"));
   auto prefix = (installation.path() / "empty").string();
   auto for_prefix = installation.install({"--prefix", prefix});
   CHECK(for_prefix.exit_code == 0);
-  CHECK(for_prefix.output.ends_with("\nThere is no jupyter in " + prefix +
-                                    "/bin; pip install jupyterlab brings it there, and one from elsewhere finds the "
-                                    "kernel with JUPYTER_PATH=" +
-                                    prefix + "/share/jupyter\n"));
+  CHECK(for_prefix.output.ends_with(
+      "\nThere is no jupyter in " + prefix +
+      "/bin; pip install jupyterlab installs it there, and a Jupyter in another place finds the "
+      "kernel with JUPYTER_PATH=" +
+      prefix + "/share/jupyter\n"));
 }
 
 TEST_CASE("notebook install refuses what it cannot do, and leaves no kernel behind") {
@@ -140,11 +141,12 @@ TEST_CASE("notebook install refuses what it cannot do, and leaves no kernel behi
     return result.errors;
   };
   auto contains = [](const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; };
-  CHECK(contains(refusal(installation.install({"--user", "--prefix", prefix})), "two places; name one of them"));
   CHECK(
-      contains(refusal(run({ACCELERATE_COMMAND, "notebook", "remove"})), "what to do is 'remove'; it can be install"));
+      contains(refusal(installation.install({"--user", "--prefix", prefix})), "exclude each other; give one of them"));
+  CHECK(
+      contains(refusal(run({ACCELERATE_COMMAND, "notebook", "remove"})), "the action is 'remove'; it can be install"));
   CHECK(contains(refusal(installation.install({"--prefix", prefix}, {{"PATH", "/nowhere"}})),
-                 "clang++-19 is not here; the kernel needs it: apt-get install clang-19"));
+                 "clang++-19 was not found; the kernel needs it: apt-get install clang-19"));
   CHECK(contains(refusal(installation.install({"--prefix", prefix}, {{"BROKEN_HEADERS", "1"}})),
                  "a compiler was here\n"));
   Installation without_kernel(/*with_kernel=*/false);

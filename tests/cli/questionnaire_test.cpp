@@ -98,11 +98,11 @@ class PathPrompt : public Prompt {
     if (question.ends_with("(yes/no)")) return answer(question, preset, {"yes", "no"});
     if (question.starts_with("How many machines")) return answer(question, preset, {"1", "2", "3"});
     if (question.starts_with("How do the machines")) return answer(question, preset, {"static", "c10d"});
-    if (question.starts_with("Which address") && preset.empty()) return answer(question, "10.0.0.1", {});
+    if (question.starts_with("What is the address") && preset.empty()) return answer(question, "10.0.0.1", {});
     return answer(question, preset, {});
   }
   void say(const std::string& sentence) override {
-    CHECK_MESSAGE(sentence.find("Going on without it") != std::string::npos, sentence, described());
+    CHECK_MESSAGE(sentence.find("Continuing without it") != std::string::npos, sentence, described());
   }
 
   /// The paths that go one answer further from Enter, behind the last that already does.
@@ -211,7 +211,7 @@ TEST_CASE("an answer that launch would refuse is asked for again") {
   CHECK(config.num_processes == 4);
   CHECK(config.rdzv_backend == "c10d");
   CHECK(prompt.said ==
-        "'etcd' is not known here; it can be static or c10d.\nEvery machine has as many: it has to be a "
+        "'etcd' is not known here; it can be static or c10d.\nEvery machine has the same number: it must be a "
         "multiple of 2.\n");
 }
 
@@ -223,8 +223,7 @@ TEST_CASE("answers become the file that Python's questionnaire writes for them")
   PatchEnvironment home{{"HOME", "/elsewhere"}};
   for (const auto& [answers, changes] : std::vector<Case>{
            {{}, {}},
-           {{{"Stay on the CPU", "yes"}, {"Which mixed", "2"}},
-            {"use_cpu: true", "mixed_precision: bf16", "gpu_ids:-"}},
+           {{{"Use the CPU", "yes"}, {"Which mixed", "2"}}, {"use_cpu: true", "mixed_precision: bf16", "gpu_ids:-"}},
            {{{kMachine, "1"}, {"How many processes", "4"}},
             {"distributed_type: MULTI_CPU", "num_processes: 4", "use_cpu: true", "gpu_ids:-"}},
            {{{kMachine, "1"}, {"Start the processes with mpirun", "yes"}, {"How many processes", "4"}},
@@ -234,8 +233,8 @@ TEST_CASE("answers become the file that Python's questionnaire writes for them")
             {"distributed_type: MULTI_GPU", "num_processes: 2", "mixed_precision: fp16"}},
            {{{kMachine, "4"},
              {"How many machines", "2"},
-             {"Which number", "1"},
-             {"Which address", "10.0.0.1"},
+             {"What is the rank", "1"},
+             {"What is the address", "10.0.0.1"},
              {"Which port", "29501"},
              {"Are all machines", "no"},
              {"How do the machines", "c10d"},
@@ -272,16 +271,16 @@ TEST_CASE("questions come in the order and under the conditions of Python's") {
     }
     return first_words;
   };
-  CHECK(asked({}) == Questions{"Where does", "What does", "Stay on", "Use torch.compile", "Use DeepSpeed?",
+  CHECK(asked({}) == Questions{"Where does", "What does", "Use the", "Use torch.compile", "Use DeepSpeed?",
                                "Which GPUs", "Bind each", "Which mixed"});
-  CHECK(asked({{"Stay", "yes"}}) ==
-        Questions{"Where does", "What does", "Stay on", "Use torch.compile", "Use DeepSpeed?", "Which mixed"});
-  CHECK(asked({{kMachine, "1"}}) == Questions{"Where does", "What does", "How many", "Check what", "Start the",
+  CHECK(asked({{"Use the CPU", "yes"}}) ==
+        Questions{"Where does", "What does", "Use the", "Use torch.compile", "Use DeepSpeed?", "Which mixed"});
+  CHECK(asked({{kMachine, "1"}}) == Questions{"Where does", "What does", "How many", "Check the", "Start the",
                                               "Use torch.compile", "How many", "Which mixed"});
   CHECK(asked({{kMachine, "4"}, {"How many GPUs", "2"}}) ==
-        Questions{"Where does", "What does", "How many", "Check what", "Use torch.compile", "Use DeepSpeed?",
+        Questions{"Where does", "What does", "How many", "Check the", "Use torch.compile", "Use DeepSpeed?",
                   "Shard the", "Use Megatron-LM?", "How many", "Which GPUs", "Bind each", "Which mixed"});
-  CHECK(asked({{kMachine, "5"}}) == Questions{"Where does", "What does", "How many", "Check what", "Use torch.compile",
+  CHECK(asked({{kMachine, "5"}}) == Questions{"Where does", "What does", "How many", "Check the", "Use torch.compile",
                                               "Use DeepSpeed?", "Shard the", "How many", "Which NPUs", "Which mixed"});
 }
 
@@ -303,7 +302,7 @@ TEST_CASE("what only Python can serve is said") {
   CHECK_THROWS_WITH_AS(run({{"Where", "1"}}), doctest::Contains("SageMaker"), Error);
   CHECK_THROWS_WITH_AS(run({{kMachine, "10"}}), doctest::Contains("TPU"), Error);
   CHECK_THROWS_WITH_AS(run({{"Which mixed", "3"}}), doctest::Contains("fp8"), Error);
-  CHECK_THROWS_WITH_AS(run({{kMachine, "4"}, {"How many GPUs", "1"}}), doctest::Contains("one GPU of one machine"),
-                       Error);
-  CHECK(run({{"Use DeepSpeed", "yes"}}).find("Going on without it") != std::string::npos);
+  CHECK_THROWS_WITH_AS(run({{kMachine, "4"}, {"How many GPUs", "1"}}),
+                       doctest::Contains("a single GPU is not a distributed job"), Error);
+  CHECK(run({{"Use DeepSpeed", "yes"}}).find("Continuing without it") != std::string::npos);
 }

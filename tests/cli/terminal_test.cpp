@@ -66,7 +66,7 @@ TEST_CASE("Ctrl-C reaches a rank on a terminal once and stops the job, however t
       terminal.press({"C-c"});
       CHECK_MESSAGE(terminal.shows("ended with 130"), terminal.screen());
       CHECK_MESSAGE(terminal.shows("stopped by SIGINT"), terminal.screen());
-      CHECK(times_shown(terminal, "starting again") == 0);
+      CHECK(times_shown(terminal, "accelerate launch: restart") == 0);
     }
   }
   TemporaryDirectory directory;

@@ -31,12 +31,12 @@ TEST_CASE("an assignment that makes no sense is named with the remedy") {
     const char* message;
   };
   for (const auto& [assignment, message] : std::vector<Case>{
-           {"num_processes", "'num_processes' is no assignment; write key=value"},
+           {"num_processes", "'num_processes' is not an assignment; write key=value"},
            {"num_proceses=2", "num_proceses=2: unknown key 'num_proceses'; did you mean num_processes?"},
-           {"num_processes=two", "num_processes=two: num_processes is 'two'; it has to be a whole number"},
+           {"num_processes=two", "num_processes=two: num_processes is 'two'; it must be a whole number"},
            {"debug.x=1", "debug.x=1: debug is a single value, it has no 'x' inside"},
            {"mpirun_config.mpirun_hostfiel=x", "did you mean mpirun_hostfile?"},
-           {"mpirun_config=x", "it has to be a section"},
+           {"mpirun_config=x", "it must be a section"},
        }) {
     LaunchConfig config;
     CHECK_THROWS_WITH_AS(assign_text(config, assignment), doctest::Contains(message), ConfigError);

@@ -202,8 +202,8 @@ TEST_CASE("the summary tells what a rank said last and what it reported of its c
           "printf %s '{\"message\": {\"message\": \"ValueError: no\", \"extraInfo\": {\"py_callstack\": "
           "\"Traceback:\\n  File train.py, line 3\", \"timestamp\": \"1\"}}}' > $TORCHELASTIC_ERROR_FILE; exit 5");
   CHECK(outcome.exit_code == 5);
-  for (auto text :
-       {"rank 1 ", "ValueError: no", "File train.py, line 3", "its last lines:", "  | line 21", "  | line 30"}) {
+  for (auto text : {"rank 1 ", "ValueError: no", "File train.py, line 3", "its last lines of output:", "  | line 21",
+                    "  | line 30"}) {
     CHECK_MESSAGE(outcome.message.find(text) != std::string::npos, outcome.message);
   }
   CHECK(outcome.message.find("line 20\n") == std::string::npos);

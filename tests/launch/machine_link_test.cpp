@@ -142,12 +142,12 @@ TEST_CASE("a machine whose launcher is gone ends the job everywhere") {
   for (const auto& decision : decisions) {
     CHECK_FALSE(decision.again);
     CHECK(decision.ending.exit_code == 1);
-    CHECK(decision.ending.message == "machine 1: its launcher is gone");
+    CHECK(decision.ending.message == "machine 1: its launcher has ended");
   }
 
   links = linked_machines(2, 0);
   links[0].reset();
   SignalWatch signals;
   while (links[1]->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
-  CHECK(links[1]->settle({}, /*starts_left=*/true, signals).ending.message == "machine 0: its launcher is gone");
+  CHECK(links[1]->settle({}, /*starts_left=*/true, signals).ending.message == "machine 0: its launcher has ended");
 }

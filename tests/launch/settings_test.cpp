@@ -40,12 +40,12 @@ TEST_CASE("a value of the wrong kind is named by where it comes from") {
     const char* message;
   };
   for (const auto& [flag, setting, message] : std::vector<Case>{
-           {"num_processes", {"two", "--num_processes"}, "--num_processes is 'two'; it has to be a whole number"},
+           {"num_processes", {"two", "--num_processes"}, "--num_processes is 'two'; it must be a whole number"},
            {"num_processes", {"1.5", "ACCELERATE_NUM_PROCESSES"}, "ACCELERATE_NUM_PROCESSES is '1.5'"},
            {"num_processes", {"99999999999", "--num_processes"}, "whole number"},
            {"num_processes", {"", "--num_processes"}, "--num_processes is ''"},
            {"mixed_precision", {"fp17", "c.yaml:3"}, "c.yaml:3: mixed_precision is 'fp17'; it can be no, fp16 or bf16"},
-           {"mixed_precision", {"fp8", "--mixed_precision"}, "needs libraries for Python"},
+           {"mixed_precision", {"fp8", "--mixed_precision"}, "needs Python libraries"},
            {"cpu", {"maybe", "ACCELERATE_USE_CPU"}, "ACCELERATE_USE_CPU is 'maybe'; it can be true or false"},
            {"shutdown_timeout", {"-1", "--shutdown_timeout"}, "number of seconds"},
            {"shutdown_timeout", {"soon", "--shutdown_timeout"}, "number of seconds"},
@@ -170,7 +170,7 @@ TEST_CASE("what cannot make a difference to the program is not shown, unless it 
   for (const auto& flag : launch_flags()) {
     if (!flag.fallback.empty() && flag.name != "show_config") CHECK_MESSAGE(all.contains(flag.name), flag.name);
   }
-  CHECK(show_settings(plain, {}).find(" defaults that make no difference here are left out") != std::string::npos);
+  CHECK(show_settings(plain, {}).find(" defaults that have no effect here are omitted") != std::string::npos);
   CHECK(show_settings(plain, {.all = true}).find("left out") == std::string::npos);
   CHECK(show_settings(plain, {.gpus = 4}).find("num_processes: 4 ") != std::string::npos);
 }

@@ -323,7 +323,7 @@ class Restarts(unittest.TestCase):
             self.assertEqual(code, 0, output)
             for attempt in (0, 1):
                 self.assertEqual(len(re.findall(f"^start {attempt}$", output, re.MULTILINE)), 2, output)
-            self.assertIn("starting again, 1 of at most 2 times", output)
+            self.assertIn("restart 1 of at most 2", output)
         self.assertIn("backend hierarchical", results[0][1])
         self.assertIn("machine 1: rank 3", results[0][1])
 
@@ -373,7 +373,7 @@ class Restarts(unittest.TestCase):
             results = [finish(launcher, 60) for launcher in launchers]
             for machine, (code, output) in enumerate(results):
                 self.assertNotEqual(code, 0, output)
-                self.assertIn(f"machine {1 - machine}: its launcher is gone", output)
+                self.assertIn(f"machine {1 - machine}: its launcher has ended", output)
 
 
 if __name__ == "__main__":

@@ -261,8 +261,8 @@ TEST_CASE("ranks meet at the port that was chosen; one that is held is an error"
   held.listen();
   CHECK(failure_of([&] { notebook_launcher([] {}, {.num_processes = 2, .use_port = held.number()}); }) ==
         "port " + std::to_string(held.number()) +
-            " of 127.0.0.1 cannot be used: Address already in use; stop the program that holds it, or choose another "
-            "with MASTER_PORT, --main_process_port or use_port, where 0 is any that is free");
+            " of 127.0.0.1 cannot be used: Address already in use; stop the program that uses it, or choose another "
+            "port with MASTER_PORT, --main_process_port or use_port; 0 selects a free one");
 }
 
 TEST_CASE("precision and variables reach the ranks, and not this process") {
