@@ -9,6 +9,7 @@
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/first_of_machine.h"
 #include "accelerate/comm/random.h"
+#include "accelerate/parallel/replicas.h"
 #include "accelerate/resolve_options.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -83,13 +84,13 @@ std::shared_ptr<train::PreparedModel> Accelerator::prepare_module(const std::sha
   }
   if (options_.device_placement) module->to(device());
 
-  std::shared_ptr<parallel::Replicas> replicas;
+  std::shared_ptr<parallel::DistributedModel> distributed;
   if (!evaluation_mode) {
-    replicas = std::make_shared<parallel::Replicas>(parallel::parameters_of(*module), parallel::buffers_of(*module),
-                                                    group(), options_.distributed_data_parallel);
+    distributed = std::make_shared<parallel::Replicas>(parallel::parameters_of(*module), parallel::buffers_of(*module),
+                                                       group(), options_.distributed_data_parallel);
   }
   return prepared_.add_model(std::make_shared<train::PreparedModel>(
-      module, replicas,
+      module, distributed,
       train::PreparedModel::Options{
           .device = device(), .mixed_precision = mixed_precision_, .autocast = options_.autocast}));
 }
@@ -147,8 +148,8 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
 /// Inside join_uneven_inputs(), ranks without batches contribute zero.
 int64_t Accelerator::sum_over_ranks(int64_t num_items) const {
   for (const auto& model : prepared_.models_in_use()) {
-    if (!model->replicas()) continue;
-    if (const auto sum = model->replicas()->sum_in_join(num_items)) return *sum;
+    if (!model->distributed()) continue;
+    if (const auto sum = model->distributed()->sum_in_join(num_items)) return *sum;
   }
   auto sum = torch::tensor({num_items}, torch::kLong);
   group().all_reduce(sum);
@@ -181,14 +182,14 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
     if (loss_divisor_ != 1) objective = loss / loss_divisor_;
   }
   if (scaler_) objective = scaler_->scale(objective);
-  std::vector<parallel::Replicas*> armed;
+  std::vector<parallel::DistributedModel*> armed;
   int64_t gradient_bytes = 0;
   if (use_distributed()) {
     for (const auto& model : prepared_.models_in_use()) {
       if (!model->synchronizes()) continue;
-      model->replicas()->arm(objective);
-      armed.push_back(model->replicas().get());
-      for (size_t bytes : model->replicas()->bucket_bytes()) gradient_bytes += static_cast<int64_t>(bytes);
+      armed.push_back(model->distributed().get());
+      armed.back()->arm(objective);
+      gradient_bytes += armed.back()->gradient_bytes();
     }
   }
   auto differentiate = [&] {
@@ -196,7 +197,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
   };
   if (armed.empty()) return differentiate();
   group().connection()->run_recorded("the reduction of gradients in backward", gradient_bytes, differentiate);
-  for (auto* replicas : armed) replicas->after_backward();
+  for (auto* model : armed) model->after_backward();
 }
 
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
@@ -206,7 +207,7 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
   train::ClippingRanks ranks{.shardings = shardings_in_step()};
   for (const auto& model : prepared_.models_in_use()) {
     // With a scaler, sums of squares from the all-reduces are still scaled.
-    if (model->replicas() && !scaler_) ranks.replicas.push_back(model->replicas().get());
+    if (model->distributed() && !scaler_) ranks.models.push_back(model->distributed().get());
   }
   return train::clip_grad_norm_together_(parameters, max_norm, norm_type, ranks);
 }
@@ -389,7 +390,8 @@ void Accelerator::end_training() {
   checkpointer_->wait();
   // No optimizer steps any more, so dropping gradient shards needs no warning.
   for (const auto& model : prepared_.models_in_use()) {
-    if (model->replicas()) model->replicas()->keep_whole_gradients();
+    if (auto* replicas = dynamic_cast<parallel::Replicas*>(model->distributed().get()))
+      replicas->keep_whole_gradients();
   }
   for (const auto& optimizer : prepared_.optimizers_in_use()) optimizer.unshard();
   wait_for_everyone();
@@ -402,13 +404,14 @@ std::string Accelerator::describe() const {
          "\n";
 }
 
-std::shared_ptr<parallel::Replicas> Accelerator::replicas_of(const std::shared_ptr<train::PreparedModel>& model) {
-  if (!model->replicas())
+std::shared_ptr<parallel::DistributedModel> Accelerator::trained_together(
+    const std::shared_ptr<train::PreparedModel>& model) {
+  if (!model->distributed())
     fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
-  return model->replicas();
+  return model->distributed();
 }
 
-UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
+UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::DistributedModel>> models, const comm::Group& group,
                            std::vector<std::shared_ptr<data::PreparedCore>> loaders,
                            const std::vector<Optimizer>& optimizers, const JoinOptions& options)
     : join_(std::move(models), group) {

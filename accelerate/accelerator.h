@@ -77,7 +77,7 @@ struct JoinOptions {
 /// step, so sharded optimizers are unsharded permanently.
 class [[nodiscard]] UnevenInputs {
  public:
-  UnevenInputs(std::vector<std::shared_ptr<parallel::Replicas>> models, const comm::Group& group,
+  UnevenInputs(std::vector<std::shared_ptr<parallel::DistributedModel>> models, const comm::Group& group,
                std::vector<std::shared_ptr<data::PreparedCore>> loaders, const std::vector<Optimizer>& optimizers,
                const JoinOptions& options);
   UnevenInputs(const UnevenInputs&) = delete;
@@ -140,13 +140,13 @@ class Accelerator : public comm::PartialState {
   /// Gradients of forwards in this scope stay local.
   template <class M>
   [[nodiscard]] train::SyncScope no_sync(const Model<M>& model) {
-    return train::SyncScope(train::SyncScope::Kind::Pause, {model.prepared()});
+    return train::SyncScope(train::SyncScope::Kind::Pause, {record_of(model)});
   }
 
   /// Makes the next backward average the gradients of `model`, even if its forwards ran under no_sync.
   template <class M>
   [[nodiscard]] train::SyncScope trigger_sync_in_backward(const Model<M>& model) {
-    return train::SyncScope(train::SyncScope::Kind::Trigger, {model.prepared()});
+    return train::SyncScope(train::SyncScope::Kind::Trigger, {record_of(model)});
   }
 
   /// Lets ranks that run out of batches in this scope shadow the collectives of the others. Collective. See
@@ -157,8 +157,8 @@ class Accelerator : public comm::PartialState {
   }
   template <class... M>
   UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({model_replicas(models)...}, group(), prepared_.loaders(), prepared_.optimizers_in_use(),
-                        options);
+    return UnevenInputs({trained_together(record_of(models))...}, group(), prepared_.loaders(),
+                        prepared_.optimizers_in_use(), options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`. Returns the norm before scaling. Unscales fp16
@@ -392,14 +392,10 @@ class Accelerator : public comm::PartialState {
   at::Tensor weighted_by_items(const at::Tensor& loss, int64_t num_items);
   int64_t sum_over_ranks(int64_t num_items) const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
-  static std::shared_ptr<parallel::Replicas> replicas_of(const std::shared_ptr<train::PreparedModel>& model);
+  static std::shared_ptr<parallel::DistributedModel> trained_together(
+      const std::shared_ptr<train::PreparedModel>& model);
   void unscale_gradients_of(const std::vector<at::Tensor>& parameters);
   bool is_tracked(std::string_view call) const;
-
-  template <class M>
-  static std::shared_ptr<parallel::Replicas> model_replicas(const Model<M>& model) {
-    return replicas_of(model.prepared());
-  }
 
   AcceleratorOptions options_;
   ProjectConfiguration project_configuration_;
@@ -436,13 +432,13 @@ template <class Object>
 auto Accelerator::first_pass(Object&& object) {
   using T = std::remove_cvref_t<Object>;
   if constexpr (train::is_model<T>) {
-    return T(object.module(), prepared_.add_model(object.prepared()));
+    return T(object.module(), prepared_.add_model(record_of(object)));
   } else if constexpr (std::same_as<T, Optimizer>) {
     return prepared_.add_optimizer(object);
   } else if constexpr (std::same_as<T, Scheduler>) {
     return prepared_.add_scheduler(object);
-  } else if constexpr (requires { std::declval<T&>().core()->dispatches(); }) {
-    prepared_.add_loader(object.core());
+  } else if constexpr (data::PreparedLoaderLike<T>) {
+    prepared_.add_loader(core_of(object));
     return T(object);
   } else if constexpr (train::ModuleLike<T>) {
     return prepare_model(object);
@@ -504,10 +500,10 @@ template <class BatchT>
 data::PreparedDataLoader<BatchT> Accelerator::prepare_data_loader(
     const DataLoader<BatchT>& loader, std::type_identity_t<data::SliceFunction<BatchT>> slice_fn_for_dispatch) {
   using Prepared = data::PreparedDataLoader<BatchT>;
-  if (auto known = prepared_.find_loader(*loader.core()))
+  if (auto known = prepared_.find_loader(*core_of(loader)))
     return Prepared(loader, known, std::move(slice_fn_for_dispatch));
   Prepared prepared(loader, prepare_options(), std::move(slice_fn_for_dispatch));
-  prepared_.add_loader(prepared.core());
+  prepared_.add_loader(core_of(prepared));
   return prepared;
 }
 
@@ -531,7 +527,7 @@ train::SyncScope Accelerator::accumulate(const Model<M>&... models) {
   if constexpr (sizeof...(models) == 0)
     return begin_accumulation(prepared_.models_in_use());
   else
-    return begin_accumulation({models.prepared()...});
+    return begin_accumulation({record_of(models)...});
 }
 
 template <class T>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "accelerate/data/prepare_options.h"
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/data_parallel_options.h"
 #include "accelerate/precision/autocast.h"
 #include "accelerate/precision/grad_scaler.h"
 #include "accelerate/precision/mixed_precision.h"

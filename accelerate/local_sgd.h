@@ -21,7 +21,7 @@ class [[nodiscard]] LocalSGD {
   template <class M>
   LocalSGD(Accelerator& accelerator, const Model<M>& model, int64_t local_sgd_steps, bool enabled = true)
       : no_sync_(train::SyncScope::Kind::Pause,
-                 enabled ? std::vector{model.prepared()} : std::vector<std::shared_ptr<train::PreparedModel>>()),
+                 enabled ? std::vector{record_of(model)} : std::vector<std::shared_ptr<train::PreparedModel>>()),
         averaging_(model.parameters(), accelerator.group(), local_sgd_steps, enabled) {}
 
   /// Counts an optimizer step. Collective when it averages.

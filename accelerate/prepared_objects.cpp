@@ -4,6 +4,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/common_tensors.h"
+#include "accelerate/parallel/replicas.h"
 #include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate {
@@ -25,7 +26,7 @@ std::shared_ptr<train::PreparedModel> PreparedObjects::add_model(const std::shar
   });
   models_in_use_.push_back(model);
   // The first call is collective. All ranks come here, but an optimizer may be prepared on one rank only.
-  if (zero_stage_ != 0 && model->replicas()) comm::memory_reach(model->replicas()->group());
+  if (zero_stage_ != 0 && model->distributed()) comm::memory_reach(model->distributed()->group());
   for (const auto& optimizer : *optimizers_) {
     if (optimizer.is_there()) shard_step(optimizer);
   }
@@ -82,7 +83,7 @@ std::vector<Optimizer> PreparedObjects::optimizers_in_use() const {
 void PreparedObjects::shard_step(const Optimizer& optimizer) const {
   if (zero_stage_ == 0) return;
   for (const auto& model : models_in_use()) {
-    const auto& replicas = model->replicas();
+    const auto replicas = std::dynamic_pointer_cast<parallel::Replicas>(model->distributed());
     if (!replicas || !train::steps_any_of(*optimizer, *replicas)) continue;
     if (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas)) continue;
     if (optimizer.shard(replicas) || !zero_stage_) continue;

@@ -39,6 +39,9 @@ class SamplerOption {
   std::shared_ptr<Kind> sampler_;
 };
 
+template <class BatchT>
+class PreparedDataLoader;
+
 /// `CollateInput` is what the data set returns: a vector of samples, or a finished batch.
 template <class CollateInput, class BatchT>
 struct DataLoaderOptions {
@@ -137,14 +140,15 @@ class DataLoader {
   /// Tells the sampler and the data set the number of the next epoch, if they have a set_epoch().
   void set_epoch(int64_t epoch) { core_->set_epoch(epoch); }
 
-  /// For prepare_data_loader.
-  const std::shared_ptr<Reader<BatchT>>& reader() const { return reader_; }
-  const std::shared_ptr<LoaderCore>& core() const { return core_; }
+  /// The part that does not depend on the batch type. Internal.
+  friend const std::shared_ptr<LoaderCore>& core_of(const DataLoader& loader) { return loader.core_; }
 
   template <class B>
   friend DataLoader<B> skip_first_batches(const DataLoader<B>& loader, int64_t num_batches);
 
  private:
+  friend class PreparedDataLoader<BatchT>;
+
   class PlainEpoch : public Epoch<BatchT> {
    public:
     explicit PlainEpoch(Stream<BatchT> batches) : batches_(std::move(batches)) {}

@@ -2,6 +2,7 @@
 
 // The loader that `prepare` returns: this rank's shard of the batches, on the device, read one batch ahead.
 
+#include <concepts>
 #include <exception>
 #include <memory>
 #include <type_traits>
@@ -79,13 +80,13 @@ class PreparedDataLoader {
   /// Collective; see PreparedCore.
   PreparedDataLoader(const DataLoader<BatchT>& loader, PrepareOptions options,
                      SliceFunction<BatchT> slice_fn_for_dispatch = nullptr)
-      : PreparedDataLoader(loader, std::make_shared<PreparedCore>(loader.core(), std::move(options)),
+      : PreparedDataLoader(loader, std::make_shared<PreparedCore>(core_of(loader), std::move(options)),
                            std::move(slice_fn_for_dispatch)) {}
 
   /// For a `loader` that was already prepared, as `core`.
   PreparedDataLoader(const DataLoader<BatchT>& loader, std::shared_ptr<PreparedCore> core,
                      SliceFunction<BatchT> slice_fn_for_dispatch)
-      : reader_(loader.reader()), core_(std::move(core)), slice_(std::move(slice_fn_for_dispatch)) {
+      : reader_(loader.reader_), core_(std::move(core)), slice_(std::move(slice_fn_for_dispatch)) {
     if (core_->dispatches() && !Dispatchable<BatchT>) {
       fail(
           "batches of this type cannot be sent to other ranks: set dispatch_batches to false, or give the batch's "
@@ -131,8 +132,8 @@ class PreparedDataLoader {
   /// Restores the position: the next pass returns the rest of that epoch.
   void load_state_dict(const LoaderState& state) { core_->load_state_dict(state); }
 
-  /// The part that does not depend on the batch type.
-  const std::shared_ptr<PreparedCore>& core() const { return core_; }
+  /// The part that does not depend on the batch type. Internal.
+  friend const std::shared_ptr<PreparedCore>& core_of(const PreparedDataLoader& loader) { return loader.core_; }
 
   template <class B>
   friend PreparedDataLoader<B> skip_first_batches(const PreparedDataLoader<B>& loader, int64_t num_batches);
@@ -169,6 +170,11 @@ class PreparedDataLoader {
   std::shared_ptr<Reader<BatchT>> reader_;
   std::shared_ptr<PreparedCore> core_;
   SliceFunction<BatchT> slice_;
+};
+
+template <class T>
+concept PreparedLoaderLike = requires(const T& loader) {
+  { core_of(loader) } -> std::same_as<const std::shared_ptr<PreparedCore>&>;
 };
 
 /// Returns this rank's shard of `loader`. Collective. If rank 0 reads for all ranks, `slice_fn_for_dispatch` returns

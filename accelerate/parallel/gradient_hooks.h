@@ -17,7 +17,7 @@ class GradientHooks {
  public:
   /// Called in backward. These hooks run before hooks that are added later.
   struct Listener {
-    std::function<void(const NamedTensor& parameter)> on_unheard;  // while not listening; may call start()
+    std::function<void(const NamedTensor& parameter)> on_unarmed;  // while not listening; may call start()
     std::function<void()> on_first;                                // the first gradient while listening
     std::function<void(const NamedTensor& parameter)> on_any;      // every gradient, listening or not
   };
@@ -34,10 +34,15 @@ class GradientHooks {
   size_t count() const { return count_; }
 
   /// Whether a gradient was computed while not listening, since clear_local_gradients().
-  bool has_local_gradients() const { return any_unheard_; }
-  void clear_local_gradients() { any_unheard_ = false; }
+  bool has_local_gradients() const { return has_local_gradients_; }
+  void clear_local_gradients() { has_local_gradients_ = false; }
 
+  /// The parameters without a gradient since start().
   std::vector<std::string> missing() const;
+
+  /// Whether no other GradientHooks were made later for `parameter`. If a module was prepared several times, only its
+  /// newest replicas average an unarmed backward.
+  bool are_newest_of(const at::Tensor& parameter) const;
 
  private:
   class Hook;
@@ -49,7 +54,7 @@ class GradientHooks {
   std::vector<bool> arrived_;
   size_t count_ = 0;
   bool listening_ = false;
-  bool any_unheard_ = false;
+  bool has_local_gradients_ = false;
 };
 
 }  // namespace accelerate::parallel

@@ -8,8 +8,9 @@
 
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
+#include "accelerate/parallel/data_parallel_options.h"
 #include "accelerate/parallel/gradient_bucket.h"
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/named_tensor.h"
 
 namespace accelerate::parallel {
 

@@ -10,10 +10,10 @@ namespace {
 constexpr int64_t kNumEvents = 4;
 }
 
-Join::Join(std::vector<std::shared_ptr<Replicas>> models, comm::Group group)
+Join::Join(std::vector<std::shared_ptr<DistributedModel>> models, comm::Group group)
     : models_(std::move(models)), group_(std::move(group)), exceptions_at_entry_(std::uncaught_exceptions()) {
   if (group_.size() == 1) return;
-  for (size_t i = 0; i < models_.size(); ++i) models_[i]->enter(this, static_cast<int>(i));
+  for (size_t i = 0; i < models_.size(); ++i) models_[i]->enter(this, i);
 }
 
 Join::~Join() noexcept(false) {

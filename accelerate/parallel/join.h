@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "accelerate/comm/group.h"
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/distributed_model.h"
 
 namespace accelerate::parallel {
 
@@ -20,7 +20,7 @@ namespace accelerate::parallel {
 /// models become ready.
 class Join {
  public:
-  Join(std::vector<std::shared_ptr<Replicas>> models, comm::Group group);
+  Join(std::vector<std::shared_ptr<DistributedModel>> models, comm::Group group);
   Join(const Join&) = delete;
   Join& operator=(const Join&) = delete;
 
@@ -30,8 +30,8 @@ class Join {
   /// Waits until all ranks have finished. Collective; a second call does nothing.
   void finish();
 
- private:
-  friend class Replicas;
+  // For the models
+
   enum class Event { None, Buffers, Gradients, Sum };
   struct Announcement {
     Event event;
@@ -41,12 +41,19 @@ class Join {
   /// Agrees on the next collective by an all-reduce. A rank that has finished passes None and gets the event of the
   /// others.
   Announcement announce(Event event, size_t model);
+
+  /// The sum of `number` over all ranks. Collective, after announce(Event::Sum).
   int64_t sum(int64_t number) const;
+
+  /// The highest rank that took part in the last event; its model is up to date.
+  int leader() const { return leader_; }
+
+ private:
   void leave();
 
-  std::vector<std::shared_ptr<Replicas>> models_;
+  std::vector<std::shared_ptr<DistributedModel>> models_;
   comm::Group group_;
-  int leader_ = 0;  // the highest rank that took part in the last event; its model is up to date
+  int leader_ = 0;
   int exceptions_at_entry_;
   bool finished_ = false;
 };

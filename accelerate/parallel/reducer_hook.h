@@ -8,7 +8,7 @@
 
 #include "accelerate/comm/group.h"
 #include "accelerate/parallel/comm_hook.h"
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/data_parallel_options.h"
 
 namespace accelerate::parallel {
 

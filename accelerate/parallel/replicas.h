@@ -8,99 +8,55 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/comm/group.h"
-#include "accelerate/parallel/comm_hook.h"
+#include "accelerate/parallel/data_parallel_options.h"
+#include "accelerate/parallel/distributed_model.h"
 #include "accelerate/parallel/named_tensor.h"
-#include "accelerate/parallel/power_sgd.h"
 #include "accelerate/tensors/element_range.h"
+
+namespace c10d {
+class Logger;
+}
 
 namespace accelerate::parallel {
 
-class Join;
-
-/// How gradients are sent between ranks: as they are, in half precision, or compressed. Python's
-/// DDPCommunicationHookType. For custom functions see register_comm_hook().
-enum class CommHook { No, Fp16, Bf16, PowerSGD, BatchedPowerSGD };
-
-struct DistributedDataParallelKwargs {
-  bool broadcast_buffers = true;        // broadcast rank 0's buffers between training steps
-  double bucket_cap_mb = 25;            // size of a bucket in MiB; the first has at most 1
-  bool find_unused_parameters = false;  // a loss may leave parameters out; traverses the graph in each step
-  // Gradients are views of the buckets. Saves a copy, but a gradient kept from an earlier step changes. Default: on if
-  // ranks share memory.
-  std::optional<bool> gradient_as_bucket_view = std::nullopt;
-  bool static_graph = false;  // every step uses the same parameters, equally often
-  CommHook comm_hook = CommHook::No;
-  CommHook comm_wrapper = CommHook::No;    // Fp16 or Bf16: the type in which comm_hook gets gradients
-  PowerSGDOptions comm_state_option = {};  // for PowerSGD and BatchedPowerSGD
-};
-
-/// The sum of squares of all averaged gradients.
-struct SumOfSquares {
-  double sum = 0;
-  size_t num_gradients = 0;
-};
+class GradientHooks;
+class GradientReducer;
+class GradientShares;
+class GradientSquares;
 
 /// The slice of a parameter's gradient that this rank keeps.
 using KeptElements = std::function<tensors::ElementRange(const at::Tensor& parameter)>;
 
-/// The replicas of one model, seen from one rank. In a training step all ranks call in the same order:
-///
-///   replicas.before_forward(model.is_training());
-///   auto loss = ...;
-///   replicas.arm(loss);
-///   loss.backward();
-///   replicas.after_backward();
-///
-/// Without arm() or average_unarmed(), gradients stay local and accumulate until a later armed backward averages the
-/// sum. With several models, all of them may be armed for each loss: a model that the loss does not reach is left out.
-/// In a group of one, and for a model without trainable parameters, these calls do nothing. The destructor removes the
-/// hooks.
-class Replicas {
+/// A model of which every rank has a replica. The destructor removes the hooks.
+class Replicas final : public DistributedModel {
  public:
   /// Overwrites parameters and buffers with rank 0's. Collective. Throws the same Error on all ranks if models or
   /// options differ between ranks. Parameters that are frozen now count as frozen for the lifetime of the object.
   Replicas(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, comm::Group group,
            DistributedDataParallelKwargs kwargs = {});
-  ~Replicas();
+  ~Replicas() override;
 
-  /// Broadcasts rank 0's buffers if a training forward may have changed them since the last broadcast. Collective.
-  void before_forward(bool training);
+  void before_forward(bool training) override;
+  void arm(const at::Tensor& loss) override;
+  void after_backward() override;
+  void average_unarmed(bool on) override { averages_unarmed_ = on; }
+  void register_comm_hook(CommHookFunction hook) override;
+  bool averages(const at::Tensor& parameter) const override { return dense_.contains(parameter.unsafeGetTensorImpl()); }
+  bool gradients_are_local() const override;
 
-  /// Makes the next backward average gradients over ranks. `loss` is this rank's root of backward. Collective.
-  void arm(const at::Tensor& loss);
-
-  /// Lets `hook` average gradients. All ranks register the same hook, before the first backward. Throws Error if the
-  /// model already has a hook, or if ranks keep only shards of gradients. Does nothing in a group of one. Not
-  /// collective.
-  void register_comm_hook(CommHookFunction hook);
-
-  /// Completes an armed backward. Throws Error naming the parameters without a gradient if all were expected to get
-  /// one.
-  void after_backward();
-
-  /// Turns averaging of unarmed backwards on or off. Such a backward averages all gradients at its end, without
-  /// overlap. Not collective; all ranks pass the same value.
-  void average_unarmed(bool on);
-
-  /// Whether the gradient of `parameter` is dense and averaged over the ranks. Not collective.
-  bool averages(const at::Tensor& parameter) const;
-
-  /// Whether an unarmed backward has left gradients that are not averaged yet. Not collective.
-  bool gradients_are_local() const;
-
-  /// Whether sum_of_squares() may return a value. The same on all ranks: true if they share memory, all gradients are
-  /// dense views of the buckets, averaged without a hook, and the model is not in a Join. Not collective.
-  bool can_sum_squares() const;
-
-  /// The sum of squares of all gradients, a by-product of their all-reduce. All ranks with a value have the same.
-  /// Returns nothing if the gradients changed since the last backward, and on the first call, which starts the
-  /// collection. Another rank may have no value, so ranks must agree before they use it. Not collective.
-  std::optional<SumOfSquares> sum_of_squares();
+  /// True if ranks share memory, all gradients are dense views of the buckets, averaged without a hook, and the model
+  /// is not in a Join.
+  bool can_sum_squares() const override;
+  std::optional<SumOfSquares> sum_of_squares() override;
+  std::optional<int64_t> sum_in_join(int64_t number) override;
+  const comm::Group& group() const override { return group_; }
+  int64_t gradient_bytes() const override;
 
   /// Lets this rank keep only the slice `kept` of each averaged gradient. The pages of the rest are released as soon as
   /// the bucket is reduced and read as zeros, except for elements on the same page as the slice. Gradients must be
@@ -116,32 +72,54 @@ class Replicas {
   /// returns their number. Not collective.
   size_t keep_whole_gradients();
 
-  /// The sum of `number` over the ranks that still train in a Join; nothing outside of a Join. Collective for these
-  /// ranks.
-  std::optional<int64_t> sum_in_join(int64_t number);
-
-  const comm::Group& group() const;
-
   /// Sizes of the buckets of dense gradients, in the order of reduction; empty if there are none. They change once,
   /// when buckets are rebuilt after the first backward in the order of arrival. Not collective.
   std::vector<size_t> bucket_bytes() const;
 
  private:
-  friend class Join;
-  void enter(Join* join, int index);  // announces collectives to `join`; null ends it
-  void shadow_gradients();            // takes part in a reduction with zeros
-  void copy_buffers_from(int rank);
-  void copy_model_from(int rank);
+  void enter(Join* join, size_t index) override;
+  void shadow_gradients() override;
+  void copy_buffers_from(int rank) override;
+  void copy_model_from(int rank) override;
 
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void average_gradients_of(const std::vector<NamedTensor>& trainable);
+  void rebuild_buckets();
+  void reduce_now(bool contribute);
+  void collect_squares();
+  void begin_shares(const KeptElements& kept);
+  void on_gradient(const NamedTensor& parameter);
+  void on_unarmed_gradient(const NamedTensor& parameter);
+  void on_first_gradient();
+  void end_unarmed();
+  [[noreturn]] void fail_unused() const;
+
+  comm::Group group_;
+  DistributedDataParallelKwargs kwargs_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+  size_t num_trainable_ = 0;
+  int64_t trainable_bytes_ = 0;
+  std::unordered_set<const at::TensorImpl*> dense_;  // the trainable parameters with dense gradients
+  std::unique_ptr<GradientHooks> gradient_hooks_;
+  std::shared_ptr<GradientReducer> reducer_;  // null in a group of one, and without trainable parameters
+  std::shared_ptr<c10d::Logger> logger_;
+  std::unique_ptr<GradientShares> shares_;    // set once ranks keep only shards
+  int num_keeping_shares_ = 0;                // open calls of keep_shares()
+  bool whole_for_good_ = false;               // keep_whole_gradients() was called
+  std::unique_ptr<GradientSquares> squares_;  // set by the first sum_of_squares()
+
+  bool buffers_stale_ = false;
+  bool graph_declared_static_ = false;
+  bool reduced_once_ = false;
+  bool averages_unarmed_ = false;
+  bool unarmed_ = false;  // an unarmed backward that is averaged is running
+
+  Join* join_ = nullptr;
+  size_t join_index_ = 0;
 };
 
 }  // namespace accelerate::parallel
 
 namespace accelerate {
-using parallel::CommHook;
-using DDPCommunicationHookType = parallel::CommHook;
-using parallel::DistributedDataParallelKwargs;
 using parallel::Replicas;
-}  // namespace accelerate
+}

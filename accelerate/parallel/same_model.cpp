@@ -5,13 +5,18 @@
 #include <sstream>
 
 #include <torch/types.h>
+#include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/listed.h"
+#include "accelerate/comm/connection.h"
 #include "accelerate/tensors/archive.h"
 
 namespace accelerate::parallel {
 
 namespace {
+
+constexpr size_t kBroadcastBytes = 250 * 1024 * 1024;
 
 std::string describe(const char* kind, const NamedTensor& named) {
   std::ostringstream line;
@@ -19,13 +24,6 @@ std::string describe(const char* kind, const NamedTensor& named) {
        << named.tensor.sizes();
   if (!named.tensor.is_contiguous()) line << " strides " << named.tensor.strides();
   return line.str();
-}
-
-std::string list_ranks(const std::vector<size_t>& ranks) {
-  std::ostringstream text;
-  text << (ranks.size() == 1 ? "rank " : "ranks ");
-  for (size_t i = 0; i < ranks.size(); ++i) text << (i == 0 ? "" : ", ") << ranks[i];
-  return text.str();
 }
 
 }  // namespace
@@ -52,7 +50,8 @@ std::optional<std::string> first_difference(const std::vector<std::vector<std::s
     }
     if (ranks_of.size() == 1) continue;
     std::ostringstream message;
-    for (const auto& [line, ranks] : ranks_of) message << "\n  - " << list_ranks(ranks) << ": " << line;
+    for (const auto& [line, ranks] : ranks_of)
+      message << "\n  - " << (ranks.size() == 1 ? "rank " : "ranks ") << listed(ranks) << ": " << line;
     return message.str();
   }
   return std::nullopt;
@@ -67,6 +66,25 @@ void check_same_model(const std::vector<std::string>& description, const comm::G
     fail("the ranks prepared different models; the first difference:", *difference,
          "\nEvery rank has to build the same model, with the same options, before it is prepared.");
   }
+}
+
+void broadcast_tensors(std::initializer_list<const std::vector<NamedTensor>*> lists, int rank,
+                       const comm::Group& group) {
+  std::vector<at::Tensor> tensors;
+  int64_t bytes = 0;
+  for (const auto* list : lists) {
+    for (const auto& named : *list) {
+      // Another version counter: otherwise backward would reject a graph that has saved a buffer.
+      tensors.emplace_back(named.tensor.variable_data());
+      bytes += static_cast<int64_t>(named.tensor.nbytes());
+    }
+  }
+  if (tensors.empty()) return;
+  auto broadcast = [&] {
+    c10d::broadcast_coalesced(group.connection()->process_group(), tensors, kBroadcastBytes, rank);
+  };
+  group.connection()->run_recorded("taking over the model of rank " + std::to_string(rank), bytes, broadcast,
+                                   /*by_all=*/false);
 }
 
 }  // namespace accelerate::parallel

@@ -1,7 +1,9 @@
 #pragma once
 
-// Checks that all ranks hold the same model. Otherwise they would reduce buffers of different sizes: a hang or garbage.
+// Makes all ranks hold the same model. With different ones they would reduce buffers of different sizes: a hang or
+// garbage.
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,5 +22,9 @@ std::optional<std::string> first_difference(const std::vector<std::vector<std::s
 
 /// Throws the same Error on every rank unless the descriptions of all ranks are equal. Collective.
 void check_same_model(const std::vector<std::string>& description, const comm::Group& group);
+
+/// Overwrites the tensors with those of `rank`, without bumping their version counters. Collective.
+void broadcast_tensors(std::initializer_list<const std::vector<NamedTensor>*> lists, int rank,
+                       const comm::Group& group);
 
 }  // namespace accelerate::parallel

@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/comm/operations.h"
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/distributed_model.h"
 #include "accelerate/tensors/distinct_tensors.h"
 #include "accelerate/tensors/foreach_groups.h"
 #include "accelerate/train/fused_kernels.h"
@@ -97,38 +97,38 @@ at::ScalarType type_of_norm(const std::vector<at::Tensor>& gradients) {
   return any_double ? at::kDouble : at::kFloat;
 }
 
-/// Whether `replicas` average all gradients of `parameters`.
-bool all_averaged(const std::vector<at::Tensor>& parameters, const std::vector<parallel::Replicas*>& replicas) {
+/// Whether `models` average all gradients of `parameters`.
+bool all_averaged(const std::vector<at::Tensor>& parameters, const std::vector<parallel::DistributedModel*>& models) {
   return std::all_of(parameters.begin(), parameters.end(), [&](const at::Tensor& parameter) {
     return !parameter.grad().defined() ||
-           std::any_of(replicas.begin(), replicas.end(), [&](const auto* each) { return each->averages(parameter); });
+           std::any_of(models.begin(), models.end(), [&](const auto* each) { return each->averages(parameter); });
   });
 }
 
 /// The norm from the sums of squares of the all-reduces, if all ranks have them; else undefined. Collective.
 at::Tensor norm_of_reductions(const std::vector<at::Tensor>& parameters, double norm_type,
-                              std::vector<parallel::Replicas*> replicas) {
+                              std::vector<parallel::DistributedModel*> models) {
   if (norm_type != 2) return {};
-  std::erase_if(replicas, [&](const auto* each) {
+  std::erase_if(models, [&](const auto* each) {
     return std::none_of(parameters.begin(), parameters.end(), [&](const auto& one) { return each->averages(one); });
   });
-  const bool possible = !replicas.empty() && std::all_of(replicas.begin(), replicas.end(),
-                                                         [](const auto* each) { return each->can_sum_squares(); });
+  const bool possible = !models.empty() && std::all_of(models.begin(), models.end(),
+                                                       [](const auto* each) { return each->can_sum_squares(); });
   if (!possible) return {};
 
   const auto gradients = gradients_of(parameters);
   double sum = 0;
   size_t num_gradients = 0;
   bool known = true;
-  for (auto* each : replicas) {
-    const auto squares = each->sum_of_squares();  // of all replicas, so that all start to collect
+  for (auto* each : models) {
+    const auto squares = each->sum_of_squares();  // of all models, so that all start to collect
     known &= squares.has_value();
     sum += squares ? squares->sum : 0;
     num_gradients += squares ? squares->num_gradients : 0;
   }
-  // The gradients are exactly those of the replicas.
-  known &= num_gradients == gradients.size() && all_averaged(parameters, replicas);
-  if (!comm::true_on_all_ranks(known, replicas.front()->group())) return {};
+  // The gradients are exactly those of the models.
+  known &= num_gradients == gradients.size() && all_averaged(parameters, models);
+  if (!comm::true_on_all_ranks(known, models.front()->group())) return {};
   return at::scalar_tensor(std::sqrt(sum), type_of_norm(gradients));
 }
 
@@ -146,7 +146,7 @@ at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max
 at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type,
                                     const ClippingRanks& ranks) {
   at::NoGradGuard no_grad;
-  auto total_norm = norm_of_reductions(parameters, norm_type, ranks.replicas);
+  auto total_norm = norm_of_reductions(parameters, norm_type, ranks.models);
   if (total_norm.defined() && changes_nothing(coefficient_of(total_norm, max_norm))) return total_norm;
 
   const auto divided = divide(parameters, ranks.shardings);

@@ -9,7 +9,7 @@
 #include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate::parallel {
-class Replicas;
+class DistributedModel;
 }
 
 namespace accelerate::train {
@@ -21,7 +21,7 @@ at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max
 
 /// How ranks divide the work of clipping. The same on all ranks.
 struct ClippingRanks {
-  std::vector<parallel::Replicas*> replicas = {};        // average gradients over ranks
+  std::vector<parallel::DistributedModel*> models = {};  // average gradients over ranks
   std::vector<const OptimizerSharding*> shardings = {};  // divide the step of parameters among ranks
 };
 

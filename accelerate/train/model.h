@@ -48,7 +48,6 @@ class Model {
   const Model* operator->() const { return this; }
   M& operator*() const { return *module_; }
   const std::shared_ptr<M>& module() const { return module_; }
-  const std::shared_ptr<PreparedModel>& prepared() const { return prepared_; }
 
   void train(bool on = true) const { module_->train(on); }
   void eval() const { module_->eval(); }
@@ -62,6 +61,9 @@ class Model {
   /// Lets `hook` average the gradients of this model. All ranks register the same hook, before the first backward.
   /// Throws Error if the model already has a hook, or with zero_stage = 2. Does nothing on one process.
   void register_comm_hook(parallel::CommHookFunction hook) const { prepared_->register_comm_hook(std::move(hook)); }
+
+  /// What the copies of a handle share. Internal.
+  friend const std::shared_ptr<PreparedModel>& record_of(const Model& model) { return model.prepared_; }
 
  private:
   std::shared_ptr<M> module_;

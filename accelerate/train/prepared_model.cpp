@@ -8,23 +8,23 @@
 namespace accelerate::train {
 
 void PreparedModel::before_forward() {
-  if (!replicas_) return;
+  if (!distributed_) return;
   if (at::GradMode::is_enabled()) {
     forward_synchronizes_ = num_pauses_ == 0;
     ran_forward_ = true;
-    tell_replicas();
+    set_unarmed_averaging();
   }
-  if (num_pauses_ == 0) replicas_->before_forward(module_->is_training());
+  if (num_pauses_ == 0) distributed_->before_forward(module_->is_training());
 }
 
 void PreparedModel::register_comm_hook(parallel::CommHookFunction hook) {
-  if (!replicas_) fail("register_comm_hook: the model was prepared with evaluation_mode, so it has no gradients");
-  replicas_->register_comm_hook(std::move(hook));
+  if (!distributed_) fail("register_comm_hook: the model was prepared with evaluation_mode, so it has no gradients");
+  distributed_->register_comm_hook(std::move(hook));
 }
 
-/// Tells the replicas how to handle a loss.backward() that bypasses the Accelerator.
-void PreparedModel::tell_replicas() {
-  if (replicas_) replicas_->average_unarmed(ran_forward_ && synchronizes());
+/// Decides how to handle a loss.backward() that bypasses the Accelerator.
+void PreparedModel::set_unarmed_averaging() {
+  if (distributed_) distributed_->average_unarmed(ran_forward_ && synchronizes());
 }
 
 int64_t PreparedModel::count_step(bool ends) {
@@ -49,7 +49,7 @@ SyncScope::~SyncScope() { count(-1); }
 void SyncScope::count(int change) {
   for (const auto& model : models_) {
     (kind_ == Kind::Pause ? model->num_pauses_ : model->num_triggers_) += change;
-    model->tell_replicas();
+    model->set_unarmed_averaging();
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The record of a prepared model: its replicas on other ranks and its compute precision.
+// The record of a prepared model: how ranks train it together, and its compute precision.
 
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,7 @@
 
 #include <torch/nn/module.h>
 
-#include "accelerate/parallel/replicas.h"
+#include "accelerate/parallel/distributed_model.h"
 #include "accelerate/precision/autocast.h"
 
 namespace accelerate::train {
@@ -23,13 +23,13 @@ class PreparedModel {
     precision::AutocastKwargs autocast;
   };
 
-  /// `replicas` may be null for a model that is only evaluated.
-  PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::Replicas> replicas,
+  /// `distributed` is null for a model that is only evaluated.
+  PreparedModel(std::shared_ptr<torch::nn::Module> module, std::shared_ptr<parallel::DistributedModel> distributed,
                 Options options)
-      : module_(std::move(module)), replicas_(std::move(replicas)), options_(options) {}
+      : module_(std::move(module)), distributed_(std::move(distributed)), options_(options) {}
 
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }
-  const std::shared_ptr<parallel::Replicas>& replicas() const { return replicas_; }
+  const std::shared_ptr<parallel::DistributedModel>& distributed() const { return distributed_; }
   const Options& options() const { return options_; }
 
   /// Synchronizes buffers with the other ranks, and records whether the backward of this forward averages gradients.
@@ -39,7 +39,9 @@ class PreparedModel {
   void register_comm_hook(parallel::CommHookFunction hook);
 
   /// Whether the next backward averages gradients over ranks.
-  bool synchronizes() const { return replicas_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_)); }
+  bool synchronizes() const {
+    return distributed_ && (num_triggers_ > 0 || (num_pauses_ == 0 && forward_synchronizes_));
+  }
 
   /// Counts a step of gradient accumulation. Returns the number of steps in the window so far. If `ends`, the next step
   /// begins a new window.
@@ -51,10 +53,10 @@ class PreparedModel {
  private:
   friend class SyncScope;
 
-  void tell_replicas();
+  void set_unarmed_averaging();
 
   std::shared_ptr<torch::nn::Module> module_;
-  std::shared_ptr<parallel::Replicas> replicas_;
+  std::shared_ptr<parallel::DistributedModel> distributed_;
   Options options_;
   int num_pauses_ = 0;
   int num_triggers_ = 0;

@@ -78,8 +78,8 @@ TEST_CASE("preparing twice gives the same handle, and rvalues are owned") {
   Accelerator accelerator;
   Net net;
   auto model = accelerator.prepare(net);
-  CHECK(accelerator.prepare(net).prepared() == model.prepared());
-  CHECK(accelerator.prepare(model).prepared() == model.prepared());
+  CHECK(record_of(accelerator.prepare(net)) == record_of(model));
+  CHECK(record_of(accelerator.prepare(model)) == record_of(model));
   auto optimizer = accelerator.prepare(torch::optim::AdamW(model->parameters(), 1e-3));
   CHECK(accelerator.optimizers().size() == 1);
   CHECK(&*accelerator.prepare(optimizer) == &*optimizer);
@@ -97,7 +97,7 @@ TEST_CASE("loaders and schedulers prepared twice are one, and a pointer to a sch
   DataLoader batches(numbers(1, 8), {.batch_size = 2});
   auto [loader, scheduler] = accelerator.prepare(batches, decay);
   auto [loader_again, scheduler_again] = accelerator.prepare(batches, decay);
-  CHECK(loader_again.core() == loader.core());
+  CHECK(core_of(loader_again) == core_of(loader));
   CHECK(scheduler_again == scheduler);
   CHECK(accelerator.schedulers().size() == 1);
 
@@ -133,17 +133,17 @@ TEST_CASE("handles outlive free_memory and go to other Accelerators, and their r
     first.free_memory();
     train_with(first);
     CHECK(first.optimizers().empty());
-    CHECK(first.prepare(model).prepared() == model.prepared());
+    CHECK(record_of(first.prepare(model)) == record_of(model));
     CHECK(first.prepare(optimizer).step_was_skipped() == false);
     CHECK(first.optimizers().size() == 1);
     train_with(first);
     auto [same, steps] = second.prepare(model, optimizer);
-    CHECK(same.prepared() == model.prepared());
+    CHECK(record_of(same) == record_of(model));
     train_with(second);
 
     first.free_memory();
     auto anew = first.prepare(model.module());  // the older handle is still around
-    CHECK(anew.prepared() != model.prepared());
+    CHECK(record_of(anew) != record_of(model));
     train_with(first);
   });
 }
@@ -418,7 +418,7 @@ TEST_CASE("a plain loss.backward() averages gradients as accelerator.backward(lo
       }
       model(x).backward();
       CHECK(gradient() == 3.0);  // mean of 2 and 4
-      CHECK_FALSE(model.prepared()->replicas()->gradients_are_local());
+      CHECK_FALSE(record_of(model)->distributed()->gradients_are_local());
       weight->w.mutable_grad() = at::Tensor();
       auto first = model(x), second = model(2 * x);
       first.backward();

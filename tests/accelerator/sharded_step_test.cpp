@@ -332,7 +332,7 @@ TEST_CASE("the norm that comes out of the reduction is that of the gradients, wi
         Run run({.zero_stage = zero_stage, .shared_clipping = true});
         for (int i = 0; i < 4; ++i) {
           run.accelerator.backward(run.loss_of(i));
-          const bool known = run.model.prepared()->replicas()->sum_of_squares().has_value();
+          const bool known = record_of(run.model)->distributed()->sum_of_squares().has_value();
           CHECK(known == (i > 0 && num_processes > 1));
           const double exact = exact_norm(run.model.parameters());
           // Below the limit, and above it.
@@ -389,8 +389,8 @@ TEST_CASE("models are clipped together by the sums of their reductions, with par
       const auto hidden = left[1]->as<torch::nn::Linear>()->forward(left[0]->as<torch::nn::Linear>()->forward(input));
       accelerator.backward((hidden - right->forward(input)).square().sum());
       CHECK_FALSE(left->parameters().back().grad().defined());
-      CHECK(first.prepared()->replicas()->sum_of_squares().has_value() == (i > 0));
-      CHECK(second.prepared()->replicas()->sum_of_squares().has_value() == (i > 0));
+      CHECK(record_of(first)->distributed()->sum_of_squares().has_value() == (i > 0));
+      CHECK(record_of(second)->distributed()->sum_of_squares().has_value() == (i > 0));
       const double exact = exact_norm(parameters);
       CHECK(accelerator.clip_grad_norm_(parameters, exact / 3).item<double>() == doctest::Approx(exact).epsilon(1e-6));
       CHECK(exact_norm(parameters) == doctest::Approx(exact / 3).epsilon(1e-5));
