@@ -49,8 +49,7 @@ std::optional<NumberedCheckpoint> newest_checkpoint(const fs::path& directory, i
     if (checkpoint->number > at_most) continue;
     const auto reason = incompleteness(checkpoint->path);
     if (reason.empty()) return *checkpoint;
-    get_logger("accelerate.durable")
-        .warning(checkpoint->path.string() + ": is not complete and passed over: " + reason);
+    get_logger("accelerate.durable").warning(checkpoint->path.string() + ": is incomplete and was skipped: " + reason);
   }
   return std::nullopt;
 }
@@ -66,8 +65,8 @@ CheckpointDirectory::CheckpointDirectory(const fs::path& directory)
 Stage CheckpointDirectory::stage(int64_t number) const {
   auto name = checkpoint_name(number);
   if (fs::exists(staging_->target(name))) {
-    fail(staging_->target(name).string(), ": exists already; go on with number ", next_number(directory_),
-         ", as Accelerator::set_save_iteration sets it");
+    fail(staging_->target(name).string(), ": already exists; continue with number ", next_number(directory_),
+         ", set by Accelerator::set_save_iteration");
   }
   return Stage(staging_, name);
 }

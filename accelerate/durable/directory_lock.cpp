@@ -70,11 +70,11 @@ bool DirectoryLock::try_once(const fs::path& subject) {
     if (error == EWOULDBLOCK) {
       auto holder = holder_in(descriptor);
       close(descriptor);
-      fail(subject.string(), ": ", holder, " saves here; wait until it has ended, or choose another directory");
+      fail(subject.string(), ": ", holder, " is saving here; wait until it has finished, or choose another directory");
     }
     get_logger("accelerate.durable")
         .warning_once(file_.string() + ": this file system has no locks (" + std::strerror(error) +
-                      "), so take care that no other job saves to " + subject.string());
+                      "), so make sure that no other job saves to " + subject.string());
   }
   if (!is_at(descriptor, file_)) {
     close(descriptor);

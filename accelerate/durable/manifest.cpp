@@ -26,7 +26,7 @@ std::string hex_of(uint64_t number) {
 uint64_t number_of(const std::string& hex) {
   uint64_t number = 0;
   auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), number, 16);
-  if (error != std::errc() || end != hex.data() + hex.size()) fail("'", hex, "' is no checksum");
+  if (error != std::errc() || end != hex.data() + hex.size()) fail("'", hex, "' is not a checksum");
   return number;
 }
 
@@ -42,7 +42,7 @@ void check_name(const std::string& name) {
   fs::path path(name);
   bool leaves = path.is_absolute() || path.empty();
   for (const auto& part : path) leaves = leaves || part == "..";
-  if (leaves) fail("'", name, "' is no file below the directory");
+  if (leaves) fail("'", name, "' is not a file below the directory");
 }
 
 /// Sorted by name, because nlohmann's objects are.
@@ -60,7 +60,7 @@ std::vector<FileRecord> records_of(const json& files) {
 void check_version(int64_t version, const fs::path& path) {
   if (version == kVersion) return;
   throw UnknownVersion(path.string() + ": this manifest cannot be used: it has version " + std::to_string(version) +
-                       " and this release knows " + std::to_string(kVersion) +
+                       " and this release supports " + std::to_string(kVersion) +
                        "; load the checkpoint with the release that saved it, or move it away");
 }
 
@@ -81,7 +81,7 @@ std::vector<FileRecord> decode_records(std::string_view text) {
   try {
     return records_of(json::parse(text));
   } catch (const json::exception& error) {
-    fail("these are no records of files: ", error.what());
+    fail("these are not file records: ", error.what());
   }
 }
 

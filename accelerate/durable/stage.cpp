@@ -46,7 +46,7 @@ std::vector<FileRecord> complete(std::vector<FileRecord> records, const std::vec
   }
   auto given = records;
   for (const auto& file : files) {
-    if (file == kManifestName) fail((stage / file).string(), ": this name is taken; give the file another one");
+    if (file == kManifestName) fail((stage / file).string(), ": this name is reserved; give the file another name");
     bool is_given = std::binary_search(given.begin(), given.end(), FileRecord{.name = file}, by_name);
     if (!is_given) records.push_back(seal_file(stage, file));
   }
@@ -61,7 +61,7 @@ Stage::Stage(const fs::path& target) : Stage(StagingDirectory::for_directory(tar
 Stage::Stage(std::shared_ptr<StagingDirectory> staging, const std::string& name)
     : staging_(std::move(staging)), name_(name), path_(staging_->unfinished(name)) {
   if (mkdir(path_.c_str(), 0777) == 0) return;
-  if (errno == EEXIST) fail(target().string(), ": this process saves here already; wait until that has ended");
+  if (errno == EEXIST) fail(target().string(), ": this process is already saving here; wait until that has finished");
   fail_for_file(path_, "created");
 }
 

@@ -254,8 +254,8 @@ void restore(const fs::path& directory) {
     StagingDirectory::for_directory(target);
   } catch (const std::exception& error) {
     get_logger("accelerate.durable")
-        .warning(target.string() + ": is whole, but files of yours from before it was saved may be in " +
-                 place.string() + " still: " + error.what());
+        .warning(target.string() + ": is complete, but your own files from before the save may still be in " +
+                 place.string() + ": " + error.what());
   }
 }
 

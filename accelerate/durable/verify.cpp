@@ -65,7 +65,7 @@ void compare_checksums(const fs::path& directory, const std::vector<FileRecord>&
   for (const auto& piece : sum_up(directory, records, sentences)) sums[piece.file].push_back(piece.sum);
   for (size_t file = 0; file < records.size(); ++file) {
     if (!sentences[file].empty() || checksum_of_pieces(sums[file]) == records[file].checksum) continue;
-    sentences[file] = records[file].name + " has been changed: its checksum is not the one from when it was saved";
+    sentences[file] = records[file].name + " has been changed: its checksum differs from the saved one";
   }
 }
 
@@ -85,19 +85,19 @@ std::optional<Manifest> verify(const fs::path& directory, Check check) {
   auto manifest = read_manifest(directory);
   if (!manifest) {
     get_logger("accelerate.durable")
-        .warning(directory.string() + ": there is no " + kManifestName + ", so its files are taken as they are");
+        .warning(directory.string() + ": there is no " + kManifestName + ", so its files cannot be verified");
     return manifest;
   }
   auto sentences = damage(directory, manifest->files, check);
   if (sentences.empty()) return manifest;
   std::ostringstream list;
   for (const auto& sentence : sentences) list << "\n  " << sentence;
-  fail(directory.string(), ": this checkpoint is damaged, load another one:", list.str());
+  fail(directory.string(), ": this checkpoint is damaged; load another one:", list.str());
 }
 
 std::string incompleteness(const fs::path& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return "it is no directory";
+  if (!fs::is_directory(directory, error)) return "it is not a directory";
   try {
     const auto manifest = read_manifest(directory);
     if (!manifest) return fs::is_empty(directory, error) ? "it is empty" : "";

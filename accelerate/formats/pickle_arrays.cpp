@@ -34,7 +34,7 @@ PickleValue number_of(const std::string& bytes) {
 NodeId make_array_type(PickleGraph& graph, const std::vector<NodeId>& arguments) {
   const auto& name = graph.text(arguments[0]);
   if (std::find(kNumberTypes.begin(), kNumberTypes.end(), name) == kNumberTypes.end()) {
-    graph.refuse("numpy arrays of type '", printable(name), "' are not read");
+    graph.refuse("numpy arrays of type '", printable(name), "' are not supported");
   }
   return graph.add(ArrayTypeNode{name});
 }
@@ -43,7 +43,7 @@ void set_array_type_state(PickleGraph& graph, ArrayTypeNode& type, NodeId state)
   const auto& parts = graph.get<SequenceNode>(state, "state of a numpy type").items;
   auto order = parts.size() < 2 ? "" : graph.text(parts[1]);
   if (order != "<" && order != "|")
-    graph.refuse("numpy arrays in the byte order '", printable(order), "' are not read");
+    graph.refuse("numpy arrays in the byte order '", printable(order), "' are not supported");
   if (std::find(kNumberTypes.begin(), kNumberTypes.end(), type.type) == kNumberTypes.end()) {
     graph.refuse("its pickle gives a numpy type two byte orders");
   }
@@ -52,7 +52,7 @@ void set_array_type_state(PickleGraph& graph, ArrayTypeNode& type, NodeId state)
 
 NodeId make_empty_array(PickleGraph& graph, const std::vector<NodeId>& arguments) {
   if (graph.get<GlobalNode>(arguments[0], "numpy class").name != "numpy.ndarray") {
-    graph.refuse("its pickle makes a numpy array of another class than ndarray");
+    graph.refuse("its pickle creates a numpy array of a class other than ndarray");
   }
   return graph.add(EmptyArrayNode{});
 }
@@ -70,7 +70,7 @@ NumpyArray make_array(PickleGraph& graph, NodeId state) {
     is_possible &= size >= 0 && !__builtin_mul_overflow(wanted, static_cast<uint64_t>(size), &wanted);
   }
   if (!is_possible || wanted != array.data.size()) {
-    graph.refuse("a numpy array has ", array.data.size(), " bytes, which its shape does not ask for");
+    graph.refuse("a numpy array has ", array.data.size(), " bytes, which does not match its shape");
   }
   return array;
 }
@@ -92,7 +92,7 @@ NodeId make_array_scalar(PickleGraph& graph, const std::vector<NodeId>& argument
   if (name == "u8") return graph.add(number_of<uint64_t>(bytes));
   if (name == "f4") return graph.add(number_of<float>(bytes));
   if (name == "f8") return graph.add(number_of<double>(bytes));
-  graph.refuse("a numpy scalar of type ", type, " is not read");
+  graph.refuse("a numpy scalar of type ", type, " is not supported");
 }
 
 }  // namespace accelerate::formats

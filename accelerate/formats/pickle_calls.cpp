@@ -28,15 +28,14 @@ void check_bounds(const PickleGraph& graph, const TensorReference& tensor, uint6
                    !__builtin_add_overflow(last, step, &last);
   }
   if (!is_possible || (!is_empty && static_cast<uint64_t>(last) >= storage_elements)) {
-    graph.refuse("a tensor reaches outside of its storage '", printable(tensor.storage), "' of ", tensor.storage_bytes,
-                 " bytes");
+    graph.refuse("a tensor exceeds its storage '", printable(tensor.storage), "' of ", tensor.storage_bytes, " bytes");
   }
 }
 
 NodeId rebuild_tensor(PickleGraph& graph, const Arguments& arguments, const PickleType* type) {
   const auto& storage = graph.get<StorageNode>(arguments[0], "storage");
   if (!type) type = storage.type;
-  if (!type || (storage.type && storage.type != type)) graph.refuse("the type of a tensor is not that of its storage");
+  if (!type || (storage.type && storage.type != type)) graph.refuse("a tensor and its storage have different types");
   TensorReference tensor{.storage = storage.key,
                          .storage_bytes = storage.bytes,
                          .dtype = std::string(type->dtype),
@@ -57,14 +56,14 @@ NodeId rebuild_tensor_v2(PickleGraph& graph, const Arguments& arguments) {
 NodeId rebuild_tensor_v3(PickleGraph& graph, const Arguments& arguments) {
   const auto& name = graph.get<GlobalNode>(arguments[6], "torch type").name;
   const PickleType* type = name.starts_with("torch.") ? pickle_type_of(name.substr(std::strlen("torch."))) : nullptr;
-  if (!type) graph.refuse(name, " stands where the type of a tensor is expected");
+  if (!type) graph.refuse(name, " is used as the type of a tensor");
   return rebuild_tensor(graph, arguments, type);
 }
 
 /// (tensor, requires_grad, hooks)
 NodeId rebuild_parameter(PickleGraph& graph, const Arguments& arguments) {
   const auto& value = graph.get<PickleValue>(arguments[0], "tensor");
-  if (value.kind() != ValueKind::Tensor) graph.refuse("a parameter is made of something that is no tensor");
+  if (value.kind() != ValueKind::Tensor) graph.refuse("a parameter is not made from a tensor");
   auto tensor = value.tensor();
   tensor.requires_grad = graph.boolean(arguments[1]);
   return graph.add(PickleValue(std::move(tensor)));
@@ -76,7 +75,7 @@ NodeId ordered_dict(PickleGraph& graph, const Arguments& arguments) {
   if (!arguments.empty()) {
     for (NodeId item : graph.get<SequenceNode>(arguments[0], "list of pairs").items) {
       const auto& pair = graph.get<SequenceNode>(item, "pair").items;
-      if (pair.size() != 2) graph.refuse("an OrderedDict is made of something that is no list of pairs");
+      if (pair.size() != 2) graph.refuse("an OrderedDict is not made from a list of pairs");
       dict.entries.emplace_back(pair[0], pair[1]);
     }
   }
@@ -107,13 +106,13 @@ NodeId empty_bytes(PickleGraph& graph, const Arguments&) { return graph.add(Pick
 /// (text, "latin1"): each character of the text is a byte.
 NodeId encode(PickleGraph& graph, const Arguments& arguments) {
   const auto& text = graph.text(arguments[0]);
-  if (graph.text(arguments[1]) != "latin1") graph.refuse("bytes are encoded in another way than latin1");
+  if (graph.text(arguments[1]) != "latin1") graph.refuse("bytes are not encoded as latin1");
   Bytes bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     auto lead = static_cast<unsigned char>(text[i]);
     if (lead >= 0x80) {
       bool is_byte = (lead == 0xc2 || lead == 0xc3) && i + 1 < text.size() && (text[i + 1] & 0xc0) == 0x80;
-      if (!is_byte) graph.refuse("bytes are encoded with a character that is none");
+      if (!is_byte) graph.refuse("bytes are encoded with an invalid character");
       lead = static_cast<unsigned char>(lead << 6 | (text[++i] & 0x3f));
     }
     bytes.data += static_cast<char>(lead);
@@ -174,7 +173,7 @@ NodeId call_global(PickleGraph& graph, NodeId function_id, NodeId arguments_id) 
   const auto& name = graph.get<GlobalNode>(function_id, "function").name;
   const auto& arguments = graph.get<SequenceNode>(arguments_id, "tuple of arguments").items;
   auto function = functions().find(name);
-  if (function == functions().end()) graph.refuse("its pickle calls ", name, ", which is no function known here");
+  if (function == functions().end()) graph.refuse("its pickle calls ", name, ", which is an unknown function");
   auto [at_least, at_most, call] = function->second;
   if (arguments.size() < at_least || arguments.size() > at_most) {
     graph.refuse("its pickle calls ", name, " with ", arguments.size(), " arguments");
@@ -192,20 +191,20 @@ void set_state(PickleGraph& graph, NodeId object, NodeId state) {
   // The attributes of a state dict (`_metadata`) contain the versions of its modules, which are not used here.
   auto* dict = std::get_if<MappingNode>(&node);
   if (!dict || dict->kind != ValueKind::OrderedDict)
-    graph.refuse("its pickle gives attributes to an object without any");
+    graph.refuse("its pickle sets attributes of an object that has none");
 }
 
 NodeId storage_of(PickleGraph& graph, NodeId persistent_id) {
   const auto& parts = graph.get<SequenceNode>(persistent_id, "persistent id").items;
   if (parts.size() < 5 || graph.text(parts[0]) != "storage") graph.refuse("its pickle has an unknown persistent id");
-  const auto& name = graph.get<GlobalNode>(parts[1], "class of storages").name;
+  const auto& name = graph.get<GlobalNode>(parts[1], "storage class").name;
   bool is_untyped = name == "torch.storage.UntypedStorage" || name == "torch.UntypedStorage";
   auto* type = is_untyped ? nullptr : pickle_type_of_storage(name.substr(std::min(name.size(), std::strlen("torch."))));
-  if (!type && !is_untyped) graph.refuse("its pickle has ", name, " where a class of storages is expected");
+  if (!type && !is_untyped) graph.refuse("its pickle has ", name, " instead of a storage class");
   int64_t elements = graph.integer(parts[4]);
   uint64_t bytes = 0;
   if (elements < 0 || __builtin_mul_overflow(static_cast<uint64_t>(elements), type ? type->bytes : 1, &bytes)) {
-    graph.refuse("a storage of ", elements, " elements is not possible");
+    graph.refuse("a storage of ", elements, " elements is invalid");
   }
   return graph.add(StorageNode{graph.text(parts[2]), bytes, type});
 }

@@ -72,7 +72,7 @@ std::string printable(std::string_view text) {
 }
 
 NodeId PickleGraph::add(PickleNode node) {
-  if (nodes_.size() == kMaxNodes) refuse("its pickle makes more than ", kMaxNodes, " objects");
+  if (nodes_.size() == kMaxNodes) refuse("its pickle creates more than ", kMaxNodes, " objects");
   pay(std::visit([](const auto& alternative) { return bytes_of(alternative); }, node));
   nodes_.push_back(std::move(node));
   return static_cast<NodeId>(nodes_.size() - 1);
@@ -88,7 +88,7 @@ const PickleValue& PickleGraph::value(NodeId id, ValueKind kind, std::string_vie
 
 std::vector<int64_t> PickleGraph::integers(NodeId tuple) {
   const auto& items = get<SequenceNode>(tuple, "tuple").items;
-  if (items.size() > kMaxDimensions) refuse("a shape of ", items.size(), " dimensions is not possible");
+  if (items.size() > kMaxDimensions) refuse("a shape of ", items.size(), " dimensions is invalid");
   std::vector<int64_t> result;
   for (NodeId item : items) result.push_back(integer(item));
   return result;
@@ -97,7 +97,7 @@ std::vector<int64_t> PickleGraph::integers(NodeId tuple) {
 void PickleGraph::pay(size_t bytes) {
   made_bytes_ += bytes;
   if (made_bytes_ > kFreeBytes + kMaxGrowth * pickle_bytes_) {
-    refuse("its pickle of ", pickle_bytes_, " bytes unfolds to more than ", kMaxGrowth, " times as much");
+    refuse("its pickle of ", pickle_bytes_, " bytes expands to more than ", kMaxGrowth, " times as much");
   }
 }
 
@@ -135,7 +135,7 @@ PickleValue PickleGraph::unfold_parts(const PickleNode& node, int depth) {
     for (auto [key_id, value_id] : mapping->entries) {
       auto key = unfold(key_id, depth + 1);
       if (!can_be_key(key)) refuse("its pickle has a ", python_name_of(key.kind()), " as the key of a dict");
-      if (!keys.insert(write_pickle(key)).second) refuse("its pickle has a dict with one key twice");
+      if (!keys.insert(write_pickle(key)).second) refuse("its pickle has a dict with a duplicate key");
       entries.emplace_back(std::move(key), unfold(value_id, depth + 1));
     }
     return mapping->kind == ValueKind::Dict ? PickleValue::dict(std::move(entries))

@@ -18,7 +18,7 @@ class Reader {
   Reader(std::string_view bytes, const std::string& source) : bytes_(bytes), graph_(source, bytes.size()) {}
 
   PickleValue read() {
-    if (opcode() != Opcode::Proto) graph_.refuse("this is no pickle of protocol 2 to 5");
+    if (opcode() != Opcode::Proto) graph_.refuse("this is not a pickle of protocol 2 to 5");
     protocol();
     for (Opcode next = opcode(); next != Opcode::Stop; next = opcode()) follow(next);
     return graph_.unfold(pop());
@@ -33,7 +33,8 @@ class Reader {
 
   std::string_view take(uint64_t size) {
     if (size > bytes_.size() - position_) {
-      graph_.refuse("its pickle ends after ", bytes_.size(), " bytes, before its values do; is the file cut off?");
+      graph_.refuse("its pickle ends after ", bytes_.size(),
+                    " bytes, in the middle of a value; is the file truncated?");
     }
     auto part = bytes_.substr(position_, size);
     position_ += size;
@@ -51,7 +52,7 @@ class Reader {
 
   std::string_view line() {
     auto end = bytes_.find('\n', position_);
-    if (end == bytes_.npos) graph_.refuse("its pickle ends in the middle of a name; is the file cut off?");
+    if (end == bytes_.npos) graph_.refuse("its pickle ends in the middle of a name; is the file truncated?");
     auto text = bytes_.substr(position_, end - position_);
     position_ = end + 1;
     return text;
@@ -59,7 +60,7 @@ class Reader {
 
   void protocol() {
     int version = number<unsigned char>();
-    if (version < 2 || version > 5) graph_.refuse("it is a pickle of protocol ", version, "; 2 to 5 are read");
+    if (version < 2 || version > 5) graph_.refuse("it is a pickle of protocol ", version, "; 2 to 5 are supported");
   }
 
   // The stack of the pickle machine.
@@ -113,7 +114,7 @@ class Reader {
     auto full_name = std::string(module) + "." + std::string(name);
     if (!is_known_global(full_name)) {
       graph_.refuse("its pickle names the Python global ", printable(full_name),
-                    ", which is not one of those that tensors and plain values are made of; nothing was run. Save the ",
+                    ", which is not needed for tensors and plain values; nothing was run. Save the ",
                     "values without it, or as safetensors");
     }
     push(GlobalNode{std::move(full_name)});
@@ -128,7 +129,7 @@ class Reader {
 
   void recall(uint64_t key) {
     auto known = memo_.find(key);
-    if (known == memo_.end()) graph_.refuse("its pickle recalls number ", key, ", which it has not remembered");
+    if (known == memo_.end()) graph_.refuse("its pickle recalls number ", key, ", which is not in its memo");
     push(known->second);
   }
 
@@ -157,7 +158,7 @@ void Reader::follow(Opcode opcode) {
     case Opcode::Proto:
       return protocol();
     case Opcode::Frame:
-      if (number<uint64_t>() > bytes_.size() - position_) graph_.refuse("its pickle is cut off");
+      if (number<uint64_t>() > bytes_.size() - position_) graph_.refuse("its pickle is truncated");
       return;
     case Opcode::Mark:
       return marks_.push_back(stack_.size());
@@ -256,7 +257,7 @@ void Reader::follow(Opcode opcode) {
       return;
   }
   graph_.refuse("its pickle has the instruction 0x", std::hex, static_cast<int>(opcode), std::dec, " at byte ",
-                position_ - 1, ", which makes no plain value; nothing was run");
+                position_ - 1, ", which does not create a plain value; nothing was run");
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class Writer {
 
   void write_big_integer(const std::string& digits) {
     if (digits.size() > std::numeric_limits<uint8_t>::max()) {
-      fail("an integer of ", digits.size(), " bytes cannot be written for weights_only; 255 are the limit");
+      fail("an integer of ", digits.size(), " bytes cannot be written for weights_only; the limit is 255");
     }
     write(Opcode::Long1);
     write_little_endian(static_cast<uint8_t>(digits.size()));
@@ -70,7 +70,7 @@ class Writer {
 
   void write_text(std::string_view text) {
     if (text.size() > std::numeric_limits<uint32_t>::max()) {
-      fail("a text of ", text.size(), " bytes cannot be written as a pickle; 4 GiB are the limit");
+      fail("a string of ", text.size(), " bytes cannot be written as a pickle; the limit is 4 GiB");
     }
     write(Opcode::BinUnicode);
     write_little_endian(static_cast<uint32_t>(text.size()));

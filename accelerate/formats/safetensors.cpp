@@ -34,7 +34,7 @@ bool is_known(std::string_view dtype) { return find_type(dtype) != kTypes.end();
 
 size_t position_of(std::string_view dtype) {
   auto type = find_type(dtype);
-  if (type == kTypes.end()) fail("safetensors: the type '", dtype, "' is not known");
+  if (type == kTypes.end()) fail("safetensors: the type '", dtype, "' is unknown");
   return static_cast<size_t>(type - kTypes.begin());
 }
 
@@ -46,7 +46,7 @@ uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
     is_empty |= size == 0;
     is_possible &= size >= 0 && !__builtin_mul_overflow(bits, std::max<int64_t>(size, 1), &bits);
   }
-  if (!is_possible) fail(source, ": the shape of '", entry.name, "' is not possible");
+  if (!is_possible) fail(source, ": the shape of '", entry.name, "' is invalid");
   return is_empty ? 0 : static_cast<uint64_t>(bits) / 8;
 }
 
@@ -54,7 +54,7 @@ uint64_t bytes_of(const SafetensorsEntry& entry, const std::string& source) {
 uint64_t unsigned_of(const nlohmann::json& value, std::string_view field, const std::string& tensor,
                      const std::string& source) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();
-  fail(source, ": ", field, " of '", tensor, "' contains ", value.dump(), ", which is no size");
+  fail(source, ": ", field, " of '", tensor, "' contains ", value.dump(), ", which is not a size");
 }
 
 const nlohmann::json& field_of(const nlohmann::json& value, const char* field, const std::string& tensor,
@@ -69,12 +69,12 @@ SafetensorsEntry decode_entry(const std::string& name, const nlohmann::json& val
   entry.name = name;
   const auto& dtype = field_of(value, "dtype", name, source);
   entry.dtype = dtype.is_string() ? dtype.get<std::string>() : dtype.dump();
-  if (!is_known(entry.dtype)) fail(source, ": the type of '", name, "' is ", entry.dtype, ", which is not known");
+  if (!is_known(entry.dtype)) fail(source, ": the type of '", name, "' is ", entry.dtype, ", which is unknown");
   const auto& shape = field_of(value, "shape", name, source);
-  if (!shape.is_array()) fail(source, ": the shape of '", name, "' is no list");
+  if (!shape.is_array()) fail(source, ": the shape of '", name, "' is not a list");
   for (const auto& size : shape) {
     auto number = unsigned_of(size, "shape", name, source);
-    if (!std::in_range<int64_t>(number)) fail(source, ": the shape of '", name, "' is not possible");
+    if (!std::in_range<int64_t>(number)) fail(source, ": the shape of '", name, "' is invalid");
     entry.shape.push_back(static_cast<int64_t>(number));
   }
   const auto& offsets = field_of(value, "data_offsets", name, source);
@@ -92,7 +92,7 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
            "; they should begin at ", position);
     }
     if (entry.end - entry.begin != bytes_of(entry, source)) {
-      fail(source, ": '", entry.name, "' has ", entry.end - entry.begin, " bytes, but its shape and type ask for ",
+      fail(source, ": '", entry.name, "' has ", entry.end - entry.begin, " bytes, but its shape and type require ",
            bytes_of(entry, source));
     }
     position = entry.end;
@@ -142,7 +142,7 @@ uint64_t safetensors_header_bytes(std::string_view first_bytes, uint64_t file_by
   std::memcpy(&length, first_bytes.data(), sizeof(length));
   if (length > kMaxHeaderBytes || length > file_bytes - sizeof(length)) {
     fail(source, ": its header claims ", length, " bytes of a file of ", file_bytes,
-         "; this is not a safetensors file, or it is cut off");
+         "; this is not a safetensors file, or it is truncated");
   }
   return length;
 }
@@ -154,7 +154,7 @@ SafetensorsHeader decode_safetensors_header(std::string_view prefix, uint64_t fi
   try {
     check_json_structure(text, source);
     auto json = nlohmann::json::parse(text);
-    if (!json.is_object()) fail(source, ": its header is no JSON object");
+    if (!json.is_object()) fail(source, ": its header is not a JSON object");
     for (const auto& [name, value] : json.items()) {
       if (name != "__metadata__") {
         header.entries.push_back(decode_entry(name, value, source));
@@ -163,7 +163,7 @@ SafetensorsHeader decode_safetensors_header(std::string_view prefix, uint64_t fi
       }
     }
   } catch (const nlohmann::json::exception& error) {
-    fail(source, ": its header is not what a safetensors file has: ", error.what());
+    fail(source, ": its header is not the header of a safetensors file: ", error.what());
   }
   std::sort(header.entries.begin(), header.entries.end(),
             [](const SafetensorsEntry& left, const SafetensorsEntry& right) {

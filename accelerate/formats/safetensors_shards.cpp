@@ -17,8 +17,7 @@ namespace fs = std::filesystem;
 
 std::string unreadable_formats_in(const fs::path& directory) {
   for (const auto& file : fs::directory_iterator(directory)) {
-    if (file.path().extension() == ".distcp")
-      return "; .distcp files are only read by Python's accelerate merge-weights";
+    if (file.path().extension() == ".distcp") return "; only Python's accelerate merge-weights reads .distcp files";
     if (file.path().filename() == "pytorch_model.bin") return "; save the model as safetensors in Python first";
   }
   return "";
@@ -29,7 +28,7 @@ void check_names_differ(const std::vector<SafetensorsShard>& shards) {
   for (const auto& shard : shards) {
     for (const auto& entry : shard.header.entries) {
       auto [home, is_new] = homes.emplace(entry.name, shard.path);
-      if (!is_new) fail(shard.path.string(), ": holds ", entry.name, ", and so does ", home->second.string());
+      if (!is_new) fail(shard.path.string(), ": contains ", entry.name, ", and so does ", home->second.string());
     }
   }
 }

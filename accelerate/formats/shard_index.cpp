@@ -38,11 +38,11 @@ std::map<std::string, std::set<std::string>> decode_shard_index(std::string_view
     auto json = nlohmann::json::parse(text);
     for (const auto& [tensor, file] : json.at("weight_map").items()) shards[file.get<std::string>()].insert(tensor);
   } catch (const nlohmann::json::exception& error) {
-    fail(source, ": this is not the index of a model in shards: ", error.what());
+    fail(source, ": this is not the index of a sharded model: ", error.what());
   }
   for (const auto& [name, tensors] : shards) {
     if (!is_file_name(name, extension)) {
-      fail(source, ": the shard '", name, "' is no ", extension.substr(1), " file of this directory");
+      fail(source, ": the shard '", name, "' is not a ", extension.substr(1), " file in this directory");
     }
   }
   return shards;
@@ -59,12 +59,12 @@ std::vector<IndexedShard> shards_of_index(const std::filesystem::path& index, st
 
 void check_shard(const IndexedShard& shard, const std::set<std::string>& held) {
   if (const auto lacking = difference(shard.tensors, held); !lacking.empty()) {
-    fail(shard.path.string(), ": lacks tensors that the index says it holds: ", lacking,
-         "; get the index and all shards from one place");
+    fail(shard.path.string(), ": lacks tensors that the index lists for it: ", lacking,
+         "; the index and all shards must come from the same model");
   }
   if (const auto more = difference(held, shard.tensors); !more.empty()) {
     get_logger("accelerate.formats")
-        .warning(shard.path.string() + ": holds tensors that the index does not list: " + more);
+        .warning(shard.path.string() + ": contains tensors that the index does not list: " + more);
   }
 }
 

@@ -32,7 +32,7 @@ std::string_view python_name_of(ValueKind kind) {
     case ValueKind::Tensor:
       return "tensor";
   }
-  fail("this is no kind of value: ", static_cast<int>(kind));
+  fail("this is not a kind of value: ", static_cast<int>(kind));
 }
 
 }  // namespace accelerate::formats

@@ -28,7 +28,7 @@ class Extent {
 
   std::string bytes(uint64_t position, uint64_t size) const {
     if (position > file_bytes_ || size > file_bytes_ - position) {
-      refuse("its directory points behind the end of the file");
+      refuse("its directory points beyond the end of the file");
     }
     std::string result(size, '\0');
     read_at_(position, result.data(), size);
@@ -44,7 +44,7 @@ class Extent {
 
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    fail(source_, ": ", parts..., "; it is damaged or cut off");
+    fail(source_, ": ", parts..., "; it is damaged or truncated");
   }
   template <class... Parts>
   [[noreturn]] void refuse_kind(const Parts&... parts) const {
@@ -90,7 +90,7 @@ Directory find_directory(const Extent& file) {
     }
   }
   if (directory.position > end_position || directory.bytes > end_position - directory.position) {
-    file.refuse("its directory lies outside of the file");
+    file.refuse("its directory is outside of the file");
   }
   return directory;
 }
@@ -138,8 +138,8 @@ Listed take_listed(const Extent& file, std::string_view& directory) {
   constexpr uint16_t kEncrypted = 1;
   if (header.method != 0 || header.flags & kEncrypted || header.compressed_bytes != header.bytes) {
     file.refuse_kind(
-        "its entries are compressed or encrypted; torch.save stores them as they are. torch::load reads "
-        "what torch.jit.save and libtorch's torch::save write");
+        "its entries are compressed or encrypted; torch.save stores them uncompressed. torch::load reads "
+        "files of torch.jit.save and libtorch's torch::save");
   }
   read_zip64(file, header, directory.substr(header.name_bytes, header.extra_bytes), listed);
   directory.remove_prefix(rest_bytes);
@@ -176,13 +176,13 @@ ZipReader::ZipReader(ReadAt read_at, uint64_t file_bytes, std::string source)
   for (auto& listed : all) {
     if (listed.header_position < end_of_last) file.refuse("its entries overlap");
     end_of_last = listed.entry.begin + listed.entry.bytes;
-    if (!entries_.emplace(std::move(listed.name), listed.entry).second) file.refuse("two entries have one name");
+    if (!entries_.emplace(std::move(listed.name), listed.entry).second) file.refuse("two entries have the same name");
   }
 }
 
 const ZipEntry& ZipReader::at(std::string_view name) const {
   auto entry = entries_.find(name);
-  if (entry == entries_.end()) fail(source_, ": has no entry ", name, "; it is not complete");
+  if (entry == entries_.end()) fail(source_, ": has no entry ", name, "; it is incomplete");
   return entry->second;
 }
 

@@ -49,7 +49,7 @@ void ZipWriter::append(std::string_view bytes) {
 
 void ZipWriter::add(const std::string& name, std::string_view bytes) {
   if (name.size() > zip::kMax16)
-    fail("an entry of a zip file has a name of ", name.size(), " bytes; 65535 are the limit");
+    fail("an entry of a zip file has a name of ", name.size(), " bytes; the limit is 65535");
   Entry entry{.name = name, .header_position = position_, .bytes = bytes.size(), .crc32 = crc32(bytes)};
   auto extra = zip64_field({entry.bytes, entry.bytes});
   zip::LocalHeader header{.version_needed = extra.empty() ? uint16_t{0} : kVersion64,

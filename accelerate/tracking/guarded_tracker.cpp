@@ -67,7 +67,7 @@ void GuardedTracker::start_tracker() {
 void GuardedTracker::store_pending_config() {
   if (!pending_config_ || !stores_.may_try()) return;
   const bool stored = stores_.run([&] { tracker_->store_init_configuration(*pending_config_); },
-                                  quoted_name() + " has not taken the configuration");
+                                  quoted_name() + " rejected the configuration");
   if (stored) pending_config_.reset();
 }
 
@@ -79,7 +79,7 @@ bool GuardedTracker::Attempts::run(const std::function<void()>& work, const std:
   } catch (const std::exception& error) {
     note_failure(complaint, error.what());
   } catch (...) {
-    note_failure(complaint, "it threw something that is no std::exception");
+    note_failure(complaint, "it threw something that is not a std::exception");
   }
   return false;
 }
@@ -89,7 +89,7 @@ void GuardedTracker::Attempts::note_failure(const std::string& complaint, const 
   pause_ = std::min(2 * pause_, kLongestPause);
   if (warned_) return;
   warned_ = true;
-  warn(complaint + ": " + reason + "; the training goes on, and it is tried again ever more rarely");
+  warn(complaint + ": " + reason + "; training continues, and the tracker is retried with exponential back-off");
 }
 
 }  // namespace accelerate::tracking

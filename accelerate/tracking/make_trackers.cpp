@@ -19,13 +19,14 @@ namespace {
 std::filesystem::path run_directory(const std::string& tracker, const TrackerSettings& settings) {
   if (settings.logging_dir.empty()) {
     fail("the tracker '", tracker,
-         "' writes files and there is no logging_dir; give the Accelerator a project_dir, or "
+         "' writes files, but there is no logging_dir; give the Accelerator a project_dir, or "
          "project_config.logging_dir");
   }
   const std::filesystem::path project = settings.project_name;
   if (project.is_absolute() || escapes_directory(project)) {
-    fail("init_trackers: the project is called '", settings.project_name,
-         "', which leads out of logging_dir; give a name below it, and set project_config.logging_dir for the place");
+    fail("init_trackers: the project name is '", settings.project_name,
+         "', which is outside of logging_dir; give a name below it, and choose the directory with "
+         "project_config.logging_dir");
   }
   return settings.logging_dir / project;
 }
@@ -33,7 +34,7 @@ std::filesystem::path run_directory(const std::string& tracker, const TrackerSet
 [[noreturn]] void fail_unknown(const std::string& name) {
   auto nearest = nearest_name(name, {"jsonl", "csv", "tensorboard", "wandb", "mlflow", "all"});
   fail("log_with has '", name,
-       "', which is no tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an object",
+       "', which is not a tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an object",
        nearest.empty() ? "" : ". Did you mean '" + nearest + "'?");
 }
 
@@ -77,9 +78,9 @@ std::vector<std::shared_ptr<Tracker>> make_trackers(const std::vector<LogWith>& 
       continue;
     }
     const auto& object = std::get<std::shared_ptr<Tracker>>(entry.choice());
-    if (!object) fail("log_with has an empty pointer where a tracker should be");
+    if (!object) fail("log_with has a null pointer instead of a tracker");
     if (has(object->name())) {
-      fail("log_with has two trackers with the name '", object->name(), "'; get_tracker could not tell them apart");
+      fail("log_with has two trackers with the name '", object->name(), "'; get_tracker needs unique names");
     }
     trackers.push_back(object);
   }

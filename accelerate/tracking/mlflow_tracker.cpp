@@ -59,7 +59,7 @@ MlflowTracker::MlflowTracker(const std::string& project_name, const MlflowOption
   while (options_.tracking_uri.ends_with('/')) options_.tracking_uri.pop_back();
   if (!options_.tracking_uri.starts_with("http://") && !options_.tracking_uri.starts_with("https://")) {
     fail("mlflow: the tracking URI is '", options_.tracking_uri,
-         "'; only servers are written to (http:// or https://). `mlflow server` starts one for a local store");
+         "'; it must be a server (http:// or https://). `mlflow server` starts one for a local store");
   }
 }
 
@@ -112,9 +112,9 @@ void MlflowTracker::store_init_configuration(const Values& config) {
   send_params(params, refused);
   if (refused.empty()) return;
   get_logger("accelerate.tracking")
-      .warning("mlflow: run " + run_id_ +
-                   " does not take these settings, which may have other values there: " + listed(refused),
-               {.main_process_only = false});
+      .warning(
+          "mlflow: run " + run_id_ + " rejected these settings, which may have other values there: " + listed(refused),
+          {.main_process_only = false});
 }
 
 /// Sends parameters in one batch or, if the server refuses it, one by one. Adds the names of refused ones to `refused`.
@@ -136,7 +136,7 @@ void MlflowTracker::log(const Values& values, std::optional<int64_t> step) {
       waiting_.push_back({name, *number, now_in_milliseconds(), step.value_or(0)});
     } else {
       get_logger("accelerate.tracking")
-          .warning_once("mlflow keeps numbers; '" + name + "' is a text and is left out there",
+          .warning_once("mlflow keeps numbers; '" + name + "' is a string and is omitted there",
                         {.main_process_only = false});
     }
   }

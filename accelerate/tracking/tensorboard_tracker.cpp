@@ -73,7 +73,7 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
         const auto curve = prefix + "_" + part;  // has its own directory
         if (escapes_directory(curve)) {
           get_logger("accelerate.tracking")
-              .warning_once("tensorboard: '" + curve + "' leads out of the run's directory and is left out",
+              .warning_once("tensorboard: '" + curve + "' is outside of the run's directory and is omitted",
                             {.main_process_only = false});
           continue;
         }

@@ -30,7 +30,7 @@ std::string new_run_id() {
 void check_run_id(const std::string& id) {
   constexpr const char* kRefused = ":;,#?/\\'%";
   if (id.find_first_of(kRefused) != std::string::npos || id.size() > 128) {
-    fail("wandb: the id is '", id, "'; it can have 128 signs, and none of ", kRefused);
+    fail("wandb: the id is '", id, "'; it can have up to 128 characters, and none of ", kRefused);
   }
 }
 
@@ -139,7 +139,7 @@ void WandbTracker::log(const Values& values, std::optional<int64_t> step) {
   const auto row_step = step.value_or(last_step_ + 1);
   if (row_step < last_step_) {
     get_logger("accelerate.tracking")
-        .warning_once("wandb's steps never go back; values for a step before the last one are left out there",
+        .warning_once("steps of W&B never go back; values for a step before the last one are dropped there",
                       {.main_process_only = false});
     return;
   }

@@ -194,10 +194,10 @@ TEST_CASE("the estimate is a table, or JSON with bytes") {
 TEST_CASE("indices of shards that lead elsewhere or nowhere are refused") {
   TemporaryDirectory directory;
   for (const auto& [name, message] :
-       std::map<std::string, std::string>{{"../model-1.safetensors", "is no safetensors file of this directory"},
-                                          {"/etc/passwd", "is no safetensors file of this directory"},
-                                          {"a b.safetensors", "is no safetensors file of this directory"},
-                                          {".safetensors", "is no safetensors file of this directory"},
+       std::map<std::string, std::string>{{"../model-1.safetensors", "is not a safetensors file in this directory"},
+                                          {"/etc/passwd", "is not a safetensors file in this directory"},
+                                          {"a b.safetensors", "is not a safetensors file in this directory"},
+                                          {".safetensors", "is not a safetensors file in this directory"},
                                           {"model-1.safetensors", "the shard model-1.safetensors is missing"}}) {
     directory.write("model.safetensors.index.json", json{{"weight_map", {{"a", name}}}}.dump());
     CHECK_THROWS_WITH_AS(formats::open_safetensors_model(directory.path()), doctest::Contains(message.c_str()), Error);
@@ -226,11 +226,11 @@ TEST_CASE("a shard that lacks tensors of its index is refused, and what it has b
 
   auto result = merge_with_index_of({"a", "b", "c", "d"});
   CHECK(result.exit_code != 0);
-  CHECK_MESSAGE(says(result, "model-1.safetensors: lacks tensors that the index says it holds: c, d"), result.errors);
+  CHECK_MESSAGE(says(result, "model-1.safetensors: lacks tensors that the index lists for it: c, d"), result.errors);
   CHECK_FALSE(fs::exists(joined));
   result = merge_with_index_of({"b"});
   CHECK(result.exit_code == 0);
-  CHECK_MESSAGE(says(result, "model-1.safetensors: holds tensors that the index does not list: a"), result.errors);
+  CHECK_MESSAGE(says(result, "model-1.safetensors: contains tensors that the index does not list: a"), result.errors);
   CHECK(contents(joined).size() == 2);
 }
 

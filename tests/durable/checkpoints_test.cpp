@@ -62,7 +62,7 @@ TEST_CASE("a checkpoint of another release is an error, and not a reason to begi
     write_version(version);
     CHECK(newest_checkpoint(directory)->number == 2);
     const auto expected = "checkpoint_1/manifest.json: this manifest cannot be used: it has version " +
-                          std::string(version) + " and this release knows 2; load the checkpoint with the release";
+                          std::string(version) + " and this release supports 2; load the checkpoint with the release";
     CHECK_THROWS_WITH_AS(newest_checkpoint(directory, 1), doctest::Contains(expected.c_str()), Error);
     CHECK_FALSE(is_complete(directory / "checkpoint_1"));
   }
@@ -92,7 +92,7 @@ TEST_CASE("a number that exists is refused, naming the next one that is free") {
   TemporaryDirectory home;
   CheckpointDirectory checkpoints(home.path());
   save_number(checkpoints, 4);
-  CHECK_THROWS_WITH_AS(checkpoints.stage(4), doctest::Contains("checkpoint_4: exists already; go on with number 5"),
+  CHECK_THROWS_WITH_AS(checkpoints.stage(4), doctest::Contains("checkpoint_4: already exists; continue with number 5"),
                        Error);
 }
 

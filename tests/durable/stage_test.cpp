@@ -125,7 +125,7 @@ TEST_CASE("modes follow the umask, and a directory that is replaced hands on its
 TEST_CASE("a second stage of the same directory is refused while the first one lives") {
   TemporaryDirectory home;
   Stage stage(home.path() / "state");
-  CHECK_THROWS_WITH_AS(Stage(home.path() / "state"), doctest::Contains("this process saves here already"), Error);
+  CHECK_THROWS_WITH_AS(Stage(home.path() / "state"), doctest::Contains("this process is already saving here"), Error);
 }
 
 TEST_CASE("another job is told which process on which host saves to the directory") {

@@ -96,28 +96,28 @@ TEST_CASE("a small pickle does not become a large value") {
     for (int i = 0; i < 10; ++i) lists += std::string("h") + level;
     lists += std::string("eq") + static_cast<char>(level + 1);
   }
-  CHECK(refusal_of(lists + ".").find("unfolds to more than") != std::string::npos);
+  CHECK(refusal_of(lists + ".").find("expands to more than") != std::string::npos);
   for (int i = 0; i < 100'000; ++i) texts += "h\x01";
-  CHECK(refusal_of(texts + "e.").find("unfolds to more than") != std::string::npos);
+  CHECK(refusal_of(texts + "e.").find("expands to more than") != std::string::npos);
   std::string sizes = "]q\x01(";
   for (int i = 0; i < 10'000; ++i) sizes += "K\x01";
   sizes += "eq\x01]q\x02(";
   for (int i = 0; i < 10'000; ++i) sizes += "c__builtin__\nset\nh\x01\x85R";
-  CHECK(refusal_of(sizes + "e.").find("unfolds to more than") != std::string::npos);
+  CHECK(refusal_of(sizes + "e.").find("expands to more than") != std::string::npos);
 }
 
 TEST_CASE("counts larger than the pickle allocate nothing") {
   for (const char* start : {"X", "B", "\x8b"}) {
-    CHECK(refusal_of(start + std::string("\xff\xff\xff\x7f") + "abc.").find("cut off") != std::string::npos);
+    CHECK(refusal_of(start + std::string("\xff\xff\xff\x7f") + "abc.").find("truncated") != std::string::npos);
   }
   for (const char* start : {"\x8d", "\x8e", "\x95"}) {
-    CHECK(refusal_of(start + std::string(8, '\xff') + "abc.").find("cut off") != std::string::npos);
+    CHECK(refusal_of(start + std::string(8, '\xff') + "abc.").find("truncated") != std::string::npos);
   }
   CHECK(refusal_of("]r\xff\xff\xff\xff"
                    "j\xff\xff\xff\xff"
                    "a.")
             .find("contains itself") != std::string::npos);
-  CHECK(refusal_of("j\xff\xff\xff\xff.").find("has not remembered") != std::string::npos);
+  CHECK(refusal_of("j\xff\xff\xff\xff.").find("not in its memo") != std::string::npos);
 }
 
 TEST_CASE("instructions without their operands are refused") {
@@ -155,13 +155,13 @@ TEST_CASE("instructions without their operands are refused") {
   }
   CHECK_THROWS_AS(read_pickle("", "empty"), Error);
   CHECK_THROWS_WITH_AS(read_pickle("\x80\x01N.", "old"), doctest::Contains("protocol 1"), Error);
-  CHECK_THROWS_WITH_AS(read_pickle("I1\n.", "older"), doctest::Contains("no pickle of protocol"), Error);
+  CHECK_THROWS_WITH_AS(read_pickle("I1\n.", "older"), doctest::Contains("not a pickle of protocol"), Error);
 }
 
 TEST_CASE("keys that Python could not have are refused") {
   CHECK(refusal_of("}]K\x01s.").find("list as the key") != std::string::npos);
   CHECK(refusal_of("}]\x85K\x01s.").find("tuple as the key") != std::string::npos);
-  CHECK(refusal_of("}(K\x01NK\x01Nu.").find("one key twice") != std::string::npos);
+  CHECK(refusal_of("}(K\x01NK\x01Nu.").find("duplicate key") != std::string::npos);
 }
 
 TEST_CASE("tensors that reach outside of their storage are refused") {
@@ -174,7 +174,7 @@ TEST_CASE("tensors that reach outside of their storage are refused") {
            "K\x01(K\x02K\x03t(K\x03K\x01t",    // one too far
            "J\xff\xff\xff\xff(K\x01t(K\x01t",  // a negative offset
        }) {
-    CHECK(refusal_of(tensor(kFloats, "K\x06", geometry)).find("outside of its storage") != std::string::npos);
+    CHECK(refusal_of(tensor(kFloats, "K\x06", geometry)).find("exceeds its storage") != std::string::npos);
   }
   for (const auto& geometry : {
            zero + "(" + long1(-1) + "t(K\x01t",                                 // a negative size
@@ -183,12 +183,12 @@ TEST_CASE("tensors that reach outside of their storage are refused") {
            zero + "(K\x02K\x02t(" + long1(INT64_MAX) + long1(INT64_MAX) + "t",  // a sum that wraps
            long1(INT64_MAX) + "(K\x02t(K\x01t",
        }) {
-    CHECK(refusal_of(tensor(kFloats, "K\x06", geometry)).find("outside of its storage") != std::string::npos);
+    CHECK(refusal_of(tensor(kFloats, "K\x06", geometry)).find("exceeds its storage") != std::string::npos);
   }
   auto one = zero + "(K\x01t(K\x01t";
-  CHECK(refusal_of(tensor(kFloats, long1(INT64_MAX), one)).find("not possible") != std::string::npos);
-  CHECK(refusal_of(tensor(kFloats, long1(-1), one)).find("not possible") != std::string::npos);
-  CHECK(refusal_of(tensor("collections\nOrderedDict", "K\x06", one)).find("class of storages") != std::string::npos);
+  CHECK(refusal_of(tensor(kFloats, long1(INT64_MAX), one)).find("is invalid") != std::string::npos);
+  CHECK(refusal_of(tensor(kFloats, long1(-1), one)).find("is invalid") != std::string::npos);
+  CHECK(refusal_of(tensor("collections\nOrderedDict", "K\x06", one)).find("storage class") != std::string::npos);
   CHECK(refusal_of(tensor(kFloats, "K\x06", zero + "(K\x01t)")).find("1 sizes and 0 strides") != std::string::npos);
 }
 

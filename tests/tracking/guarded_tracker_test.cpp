@@ -98,7 +98,7 @@ TEST_CASE("a configuration that the tracker does not take costs a warning, and n
     guarded.finish();
   });
   CHECK(tracker->calls == Calls{"start", "log {\"loss\": 0}", "log {\"loss\": 1}", "log {\"loss\": 2}", "finish"});
-  CHECK(count(said, "the tracker 'flaky' has not taken the configuration: lr was something else") == 1);
+  CHECK(count(said, "the tracker 'flaky' rejected the configuration: lr was something else") == 1);
   CHECK(count(said, "did not reach") == 0);
 }
 

@@ -48,19 +48,19 @@ TEST_CASE("mistakes in log_with are told with the remedy") {
   CHECK_THROWS_WITH_AS(names_of({"tensorbord"}), doctest::Contains("Did you mean 'tensorboard'?"), Error);
   CHECK_THROWS_WITH_AS(
       names_of({"paper"}),
-      "log_with has 'paper', which is no tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an "
+      "log_with has 'paper', which is not a tracker; it can have jsonl, csv, tensorboard, wandb, mlflow, all, or an "
       "object",
       Error);
   CHECK_THROWS_WITH_AS(names_of({std::make_shared<OwnTracker>(), std::make_shared<OwnTracker>()}),
                        doctest::Contains("two trackers with the name 'own'"), Error);
-  CHECK_THROWS_WITH_AS(names_of({std::shared_ptr<OwnTracker>()}), doctest::Contains("an empty pointer"), Error);
+  CHECK_THROWS_WITH_AS(names_of({std::shared_ptr<OwnTracker>()}), doctest::Contains("a null pointer"), Error);
   CHECK_THROWS_WITH_AS(make_trackers({"csv"}, {.project_name = "project"}), doctest::Contains("no logging_dir"), Error);
   for (const char* name : {"../elsewhere", "a/../../b", "/tmp/elsewhere"}) {
     CHECK_THROWS_WITH_AS(make_trackers({"csv"}, {.project_name = name, .logging_dir = "runs"}),
-                         doctest::Contains("leads out of logging_dir"), Error);
+                         doctest::Contains("outside of logging_dir"), Error);
   }
   CHECK_THROWS_WITH_AS(make_trackers({"mlflow"}, {.mlflow = {.tracking_uri = "sqlite:///mlflow.db"}}),
-                       doctest::Contains("only servers are written to"), Error);
+                       doctest::Contains("it must be a server"), Error);
 }
 
 TEST_CASE("making trackers leaves no trace on disk") {

@@ -99,7 +99,7 @@ TEST_CASE("weights that are missing, damaged or no weights are refused with the 
   accelerate::tensors::save_torch_file(TorchValue::list({at::ones({1})}), bin);
   CHECK(mentions(refusal(), "pytorch_model.bin: holds a list"));
   accelerate::tensors::save_torch_file(TorchValue::dict({{"wte.weight", at::ones({11, 4})}, {"epoch", 3}}), bin);
-  CHECK(mentions(refusal(), "pytorch_model.bin: is not the weights of a model: a int"));
+  CHECK(mentions(refusal(), "pytorch_model.bin: does not contain the weights of a model: a int"));
   directory.write("pytorch_model.bin", directory.read("pytorch_model.bin").substr(0, 200));
   CHECK(mentions(refusal(), "pytorch_model.bin: "));
   directory.write("pytorch_model.bin",
@@ -109,7 +109,7 @@ TEST_CASE("weights that are missing, damaged or no weights are refused with the 
 
   fs::remove(bin);
   directory.write("pytorch_model.bin.index.json", R"({"weight_map": {"wte.weight": "../evil.bin"}})");
-  CHECK(mentions(refusal(), "the shard '../evil.bin' is no bin file of this directory"));
+  CHECK(mentions(refusal(), "the shard '../evil.bin' is not a bin file in this directory"));
   directory.write("pytorch_model.bin.index.json",
                   R"({"weight_map": {"wte.weight": "pytorch_model-00001-of-00002.bin"}})");
   CHECK(mentions(refusal(), "the shard pytorch_model-00001-of-00002.bin is missing"));
