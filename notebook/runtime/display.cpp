@@ -5,9 +5,8 @@
 #include <atomic>
 
 #include "notebook/runtime/base64.h"
+#include "notebook/runtime/drawing.h"
 #include "notebook/runtime/png.h"
-#include "notebook/runtime/raster.h"
-#include "notebook/runtime/svg.h"
 #include "notebook/runtime/tensor_image.h"
 
 namespace accelerate::notebook {

@@ -1,10 +1,12 @@
 #pragma once
 
-// A drawing as lines, curves and labels, which svg.h and raster.h turn into pictures.
+// A drawing as lines, curves and labels, and the pictures made of it.
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "notebook/runtime/png.h"
 
 namespace accelerate::notebook {
 
@@ -53,5 +55,15 @@ struct Drawing {
 };
 
 constexpr double kCurveWidth = 1.8;
+
+/// The drawing as SVG, which is sharp at any size.
+std::string svg(const Drawing& drawing);
+
+/// The drawing in red, green and blue, with smooth edges, for viewers that show no SVG: untrusted notebooks, and those
+/// on the pages of code hosts.
+Bitmap rasterized(const Drawing& drawing);
+
+/// The lines of the words, where the label places them. Characters other than those of ASCII are boxes.
+std::vector<std::vector<Point>> strokes_of(const Label& label);
 
 }  // namespace accelerate::notebook

@@ -1,8 +1,6 @@
-#include "notebook/runtime/enum_text.h"
+#include "notebook/runtime/value_text.h"
 
 #include <utility>
-
-#include "notebook/runtime/type_text.h"
 
 namespace accelerate::notebook {
 

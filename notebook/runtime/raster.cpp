@@ -1,9 +1,7 @@
-#include "notebook/runtime/raster.h"
+#include "notebook/runtime/drawing.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "notebook/runtime/stroke_font.h"
 
 namespace accelerate::notebook {
 

@@ -1,4 +1,4 @@
-#include "notebook/runtime/stroke_font.h"
+#include "notebook/runtime/drawing.h"
 
 #include <algorithm>
 #include <string_view>

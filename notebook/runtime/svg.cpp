@@ -1,4 +1,4 @@
-#include "notebook/runtime/svg.h"
+#include "notebook/runtime/drawing.h"
 
 #include <cstdio>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "notebook/runtime/tensor_text.h"
+#include "notebook/runtime/value_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,12 @@
 
 // A value as the text that a notebook shows for it.
 
+#include <cxxabi.h>
+
 #include <concepts>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <ranges>
@@ -11,15 +16,51 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include <ATen/core/Tensor.h>
 
-#include "notebook/runtime/enum_text.h"
-#include "notebook/runtime/tensor_text.h"
-#include "notebook/runtime/type_text.h"
-
 namespace accelerate::notebook {
+
+/// "float32 [2, 3]" and the values below, as rows within brackets. Of a tensor with more than 1000 values only the
+/// first and last three of each dimension are shown.
+std::string tensor_text(const at::Tensor& tensor);
+
+/// "std::runtime_error" for its typeid.
+inline std::string type_text(const std::type_info& type) {
+  char* name = abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr);
+  std::string text = name ? name : type.name();
+  std::free(name);
+  return text;
+}
+
+/// The text of a value; nothing for a type that is not known. `bits` is the value as a number, and those of a type
+/// without sign may exceed it.
+using EnumNamer = std::function<std::optional<std::string>(const std::type_info& type, int64_t bits)>;
+
+/// From now on values get their texts from here.
+void name_enumerators_by(EnumNamer namer);
+
+/// The text that the namer gives; otherwise the number, behind the name of the type if it is `scoped`.
+std::string enum_text(const std::type_info& type, int64_t bits, const std::string& number, bool scoped);
+
+namespace detail {
+
+/// Without an operator<< of its own. An enumeration that is not scoped has that of int.
+template <class T>
+concept PlainEnum = std::is_enum_v<T> && (std::is_convertible_v<T, int> ? !requires(std::ostream& out, const T& value) {
+                      operator<<(out, value);
+                    } : !requires(std::ostream& out, const T& value) { out << value; });
+
+}  // namespace detail
+
+/// Where the interpreter finds the types of values (worker/enumerator_names.h).
+template <detail::PlainEnum T>
+std::string enum_value_text(T value) {
+  auto number = static_cast<std::underlying_type_t<T>>(value);
+  return enum_text(typeid(T), static_cast<int64_t>(number), std::to_string(number), !std::is_convertible_v<T, int>);
+}
 
 namespace detail {
 

@@ -22,7 +22,7 @@
 
 #include "accelerate/base/listed.h"
 #include "notebook/cells/tokens.h"
-#include "notebook/runtime/enum_text.h"
+#include "notebook/runtime/value_text.h"
 #include "notebook/worker/diagnostics.h"
 #include "notebook/worker/enumerator_names.h"
 #include "notebook/worker/interrupts.h"

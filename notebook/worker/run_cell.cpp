@@ -17,7 +17,7 @@
 #include "notebook/runtime/flush_output.h"
 #include "notebook/runtime/messages.h"
 #include "notebook/runtime/timing.h"
-#include "notebook/runtime/type_text.h"
+#include "notebook/runtime/value_text.h"
 #include "notebook/worker/interrupts.h"
 
 namespace accelerate::notebook {

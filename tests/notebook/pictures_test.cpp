@@ -9,9 +9,7 @@
 #include "notebook/runtime/base64.h"
 #include "notebook/runtime/line_plot.h"
 #include "notebook/runtime/png.h"
-#include "notebook/runtime/raster.h"
-#include "notebook/runtime/stroke_font.h"
-#include "notebook/runtime/svg.h"
+#include "notebook/runtime/drawing.h"
 
 using namespace accelerate::notebook;
 
