@@ -189,7 +189,6 @@ KeyAverages Profile::key_averages(const KeyAveragesOptions& options) const {
 
 void Profile::export_chrome_trace(const std::filesystem::path& path) {
   if (!result_) fail(path.string(), ": there is no finished recording to export; see schedule_option");
-  report_file_size_limit();
   if (!exported_.empty()) return copy_trace(exported_, path);
   std::error_code ignored;
   std::filesystem::remove(path, ignored);  // a stale trace must not be taken for this one

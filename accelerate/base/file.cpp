@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 
 namespace accelerate {
@@ -64,6 +65,7 @@ void fail_for_file(const fs::path& path, std::string_view action, int error) {
 }
 
 void report_file_size_limit() {
+  if (!environment_flag("ACCELERATE_SETUP_SIGXFSZ", true)) return;
   struct sigaction action{};
   sigaction(SIGXFSZ, nullptr, &action);
   if (action.sa_handler == SIG_DFL) signal(SIGXFSZ, SIG_IGN);

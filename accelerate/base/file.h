@@ -17,7 +17,7 @@ namespace accelerate {
 [[noreturn]] void fail_for_file(const std::filesystem::path& path, std::string_view action, int error = errno);
 
 /// Ignores SIGXFSZ, so that a write beyond the limit on file sizes (ulimit -f) fails with an error instead of ending
-/// the process. Python does the same. A handler of the program is left alone.
+/// the process, as Python does. No effect with ACCELERATE_SETUP_SIGXFSZ=0, or if the program has set a handler.
 void report_file_size_limit();
 
 /// An open file, closed on destruction. All members throw Error naming the path.

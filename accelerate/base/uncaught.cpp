@@ -41,7 +41,6 @@ std::string message_of(const std::exception& error) {
 
 void report_uncaught_exceptions() {
   if (std::get_terminate() == __gnu_cxx::__verbose_terminate_handler) std::set_terminate(end_with_message);
-  report_crashes();
 }
 
 }  // namespace accelerate

@@ -6,7 +6,6 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "accelerate/base/file.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/version.h"
 #include "accelerate/checkpoint/load_files.h"
@@ -78,7 +77,6 @@ durable::Stage Checkpointer::make_stage(const Destination& destination) {
 
 fs::path Checkpointer::save(TrainingState state, const Destination& destination, const SaveStateOptions& options) {
   wait();
-  report_file_size_limit();
   auto staged = std::make_shared<StagedSave>(place_, [&] { return make_stage(destination); }, exchange_);
   if (python_.random.is_none()) {
     python_ = seeded_python_generators(at::detail::getDefaultCPUGenerator().current_seed());

@@ -1,6 +1,5 @@
 #include "accelerate/comm/partial_state.h"
 
-#include <csignal>
 #include <map>
 #include <mutex>
 
@@ -18,6 +17,7 @@
 #include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/init_method.h"
 #include "accelerate/comm/process_environment.h"
+#include "accelerate/comm/process_setup.h"
 #include "accelerate/comm/rendezvous.h"
 #include "accelerate/comm/sockets.h"
 
@@ -71,13 +71,6 @@ void choose_cores(const CoreSharers& sharers) {
   }
 }
 
-/// A lost peer must be an error that names it, not a SIGPIPE that ends this rank silently.
-void ignore_broken_pipes() {
-  struct sigaction action{};
-  sigaction(SIGPIPE, nullptr, &action);
-  if (action.sa_handler == SIG_DFL) std::signal(SIGPIPE, SIG_IGN);
-}
-
 /// The job's store, opened once per process: the server on rank 0 must outlive every rendezvous.
 c10::intrusive_ptr<c10d::Store> job_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout) {
   static auto* stores = new std::map<std::string, c10::intrusive_ptr<c10d::Store>>();
@@ -115,7 +108,7 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   connection.debug = environment_flag("ACCELERATE_DEBUG_MODE", false);
   connection.use_nccl = use_nccl;
 
-  ignore_broken_pipes();
+  rank_setup(/*on_cpu=*/!use_nccl);
   auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
   auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
@@ -172,7 +165,7 @@ PartialState::PartialState(const PartialStateOptions& options) {
   if (current()) {
     check_joined(*current(), options);
   } else {
-    report_uncaught_exceptions();
+    process_setup();
     current() = join(options);
   }
   shared_ = current();

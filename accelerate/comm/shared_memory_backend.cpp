@@ -1,7 +1,6 @@
 #include "accelerate/comm/shared_memory_backend.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -33,8 +32,6 @@ void run_rounds(size_t num_rounds, const std::function<void(size_t round)>& run)
 
 SharedMemoryBackend::SharedMemoryBackend(std::unique_ptr<shm::LocalGroup> group, std::chrono::milliseconds timeout)
     : Backend(group->channel().rank(), group->channel().size()), group_(std::move(group)), timeout_(timeout) {
-  // The Reducer allocates buckets from the backend only if this is 0. A value set by the user wins.
-  setenv("DDP_DISABLE_COMM_MEM", "0", /*overwrite=*/0);
   init();
 }
 

@@ -35,15 +35,6 @@ std::atomic<int64_t> num_report_requests = 0;
 std::atomic<int64_t> num_reports_answered = 0;
 static_assert(std::atomic<int64_t>::is_always_lock_free);  // a signal handler writes it
 
-void watch_for_report_requests() {
-  struct sigaction action{};
-  sigaction(SIGUSR2, nullptr, &action);
-  if (action.sa_handler != SIG_DFL) return;
-  action.sa_handler = [](int) { ++num_report_requests; };
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGUSR2, &action, nullptr);
-}
-
 /// Held while a heartbeat is sent. Locked at exit and never released: a thread that used the store while libtorch's
 /// static objects are destroyed would crash.
 std::timed_mutex& sending() {
@@ -87,6 +78,15 @@ std::string ask_store(c10d::Store& store, int rank, const std::vector<std::strin
 
 }  // namespace
 
+void watch_for_report_requests() {
+  struct sigaction action{};
+  sigaction(SIGUSR2, nullptr, &action);
+  if (action.sa_handler != SIG_DFL) return;
+  action.sa_handler = [](int) { ++num_report_requests; };
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGUSR2, &action, nullptr);
+}
+
 Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
                    WatchdogOptions options)
     : store_(std::move(store)), rank_(rank), size_(size), recorder_(recorder), names_(std::move(options.names)) {
@@ -95,7 +95,6 @@ Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, co
   for (int other = 0; other < size; ++other) all.push_back(beat_key(other));
   store_->wait(all);
   main_process_ = options.main_process ? *options.main_process : Heartbeat::from_text(text_of(*store_, beat_key(0)));
-  watch_for_report_requests();
   thread_ = thread_without_signals([this] { live(); });
 }
 

@@ -21,8 +21,11 @@ struct WatchdogOptions {
   std::optional<Heartbeat> main_process = std::nullopt;  // hosts the store, if not rank 0
 };
 
-/// Sends heartbeats of this rank during its lifetime, from its own thread. On SIGUSR2 that thread writes the recorder's
-/// report to standard error, within a second. A signal handler set by the program is not replaced.
+/// Installs a handler that counts SIGUSR2 as a request for a report. A handler set by the program is not replaced.
+void watch_for_report_requests();
+
+/// Sends heartbeats of this rank during its lifetime, from its own thread. On a request that thread writes the
+/// recorder's report to standard error, within a second.
 class Watchdog {
  public:
   /// Ranks share `store`, which rank 0 or its launcher hosts. Collective.

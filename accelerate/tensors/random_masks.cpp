@@ -1,8 +1,5 @@
 #include "accelerate/tensors/random_masks.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -13,15 +10,12 @@
 #include <ATen/ops/equal.h>
 #include <torch/library.h>
 
-#include "accelerate/base/mersenne_twister.h"
-#include "accelerate/base/vectorized.h"
+#include "accelerate/tensors/mersenne_twister.h"
 
 namespace accelerate::tensors {
 
 namespace {
 
-constexpr size_t kChunk = 2048;                            // elements whose random numbers fit in the L1 cache
-constexpr uint64_t kRandomBits = (uint64_t{1} << 53) - 1;  // 53 bits per number, the precision of a double
 constexpr int kStateWords = static_cast<int>(MersenneTwister::kStateWords);
 
 /// libtorch's `left_` is the number of unused words plus one.
@@ -33,23 +27,6 @@ void put_back(const MersenneTwister::State& state, at::mt19937_data_pod& data) {
   data.state_ = state.words;
   data.next_ = static_cast<uint32_t>(state.used);
   data.left_ = kStateWords + 1 - static_cast<int>(state.used);
-}
-
-/// Two words make one number, upper bits first. Numbers below `limit` give 1.
-template <class T>
-ACCELERATE_VECTORIZED void choose(const uint64_t* pairs, size_t count, uint64_t limit, T one, T* chosen) {
-  for (size_t i = 0; i < count; ++i) chosen[i] = (std::rotl(pairs[i], 32) & kRandomBits) < limit ? one : T{};
-}
-
-template <class T>
-void fill(T* mask, size_t count, uint64_t limit, MersenneTwister& numbers) {
-  static_assert(std::endian::native == std::endian::little);
-  alignas(64) uint64_t pairs[kChunk];
-  for (size_t begin = 0; begin < count; begin += kChunk) {
-    const size_t length = std::min(kChunk, count - begin);
-    numbers.draw(reinterpret_cast<uint32_t*>(pairs), 2 * length);
-    choose(pairs, length, limit, static_cast<T>(1), mask + begin);
-  }
 }
 
 bool is_plain(const at::Tensor& mask) {
@@ -82,14 +59,6 @@ struct Silence : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-[[maybe_unused]] const auto* replaced_kernel = [] {
-  Silence silence;
-  c10::WarningUtils::WarningHandlerGuard guard(&silence);
-  auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
-  library->impl("bernoulli_.float", bernoulli);
-  return library;  // never destroyed: threads may outlive static variables
-}();
-
 }  // namespace
 
 void fill_mask(const at::Tensor& mask, double probability, at::CPUGeneratorImpl& generator) {
@@ -98,13 +67,22 @@ void fill_mask(const at::Tensor& mask, double probability, at::CPUGeneratorImpl&
   auto engine = generator.engine();
   auto data = engine.data();
   MersenneTwister numbers(state_of(data));
-  const auto limit = static_cast<uint64_t>(std::ceil(std::ldexp(probability, 53)));
   const auto count = static_cast<size_t>(mask.numel());
   AT_DISPATCH_FLOATING_TYPES(mask.scalar_type(), "fill_mask",
-                             [&] { fill(mask.mutable_data_ptr<scalar_t>(), count, limit, numbers); });
+                             [&] { numbers.draw_mask(mask.mutable_data_ptr<scalar_t>(), count, probability); });
   put_back(numbers.state(), data);
   engine.set_data(data);
   generator.set_engine(engine);
+}
+
+void install_mask_kernel() {
+  [[maybe_unused]] static const auto* registration = [] {
+    Silence silence;
+    c10::WarningUtils::WarningHandlerGuard guard(&silence);
+    auto* library = new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::CPU, __FILE__, __LINE__);
+    library->impl("bernoulli_.float", bernoulli);
+    return library;  // never destroyed: threads may outlive static variables
+  }();
 }
 
 }  // namespace accelerate::tensors

@@ -1,14 +1,13 @@
 #include "accelerate/tensors/tensor_memory.h"
 
-#include <cstdlib>
-#include <string_view>
+#include <cstdint>
 
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
 #include <malloc.h>
 #include <pthread.h>
 
-#include "accelerate/base/memory_pool.h"
+#include "accelerate/tensors/memory_pool.h"
 
 namespace accelerate::tensors {
 
@@ -43,22 +42,23 @@ class PooledAllocator final : public c10::Allocator {
   }
 };
 
-/// Installed before main: a block must be freed by its allocator, and the first tensors may be static variables.
-[[maybe_unused]] const bool installed = [] {
-  const char* choice = std::getenv("ACCELERATE_TENSOR_MEMORY");
-  if (choice && std::string_view(choice) == "system") return false;
+}  // namespace
+
+void install_pooled_allocator() {
+  if (c10::GetCPUAllocator() != c10::GetDefaultCPUAllocator()) return;
   static auto* allocator = new PooledAllocator;  // never destroyed: threads may outlive static variables
-  c10::SetCPUAllocator(allocator, /*priority=*/1);
-  pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
-  // Keeps other memory in the heap between steps, too. Setting one threshold disables glibc's dynamic adjustment of
-  // both (mallopt(3)). The mmap threshold is set to the maximum that glibc would reach; otherwise every block above 128
-  // KiB would get new pages.
+  c10::SetCPUAllocator(allocator);
+  static const int fork_handlers =
+      pthread_atfork([] { pool().lock(); }, [] { pool().unlock(); }, [] { pool().unlock(); });
+  static_cast<void>(fork_handlers);
+}
+
+void raise_malloc_thresholds() {
+  // Setting one threshold disables glibc's dynamic adjustment of both. The mmap threshold is the maximum that glibc
+  // would reach; otherwise every block above 128 KiB would get new pages.
   mallopt(M_TRIM_THRESHOLD, 64 << 20);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  return true;
-}();
-
-}  // namespace
+}
 
 TensorMemory tensor_memory() { return {.in_use = pool().in_use(), .idle = pool().idle()}; }
 

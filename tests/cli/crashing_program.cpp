@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "accelerate/base/crash_file.h"
 #include "accelerate/base/uncaught.h"
 
 namespace {
@@ -39,6 +40,7 @@ namespace {
 
 int main(int argc, char** argv) {
   accelerate::report_uncaught_exceptions();
+  accelerate::report_crashes();
   std::string way = argc > 1 ? argv[1] : "";
   if (argc > 2 && chdir(argv[2]) != 0) return 2;
   if (way == "segv") write_to_nowhere();

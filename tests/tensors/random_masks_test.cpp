@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/DistributionsHelper.h>
 
 #include "tests/support/torch.h"
@@ -37,7 +38,25 @@ TEST_CASE("masks and the generator after them have the bits of libtorch's plain 
   }
 }
 
+TEST_CASE("the kernel can be installed after operations have run, and has the same bits") {
+  auto masks = [] {
+    torch::manual_seed(4);
+    return torch::stack(
+        {torch::zeros({1009}).bernoulli_(0.3), torch::dropout(torch::ones({1009}), 0.1, /*train=*/true)});
+  };
+  auto registered = [] {
+    return c10::Dispatcher::singleton().findSchemaOrThrow("aten::bernoulli_", "float").dumpState();
+  };
+  CHECK(registered().find("random_masks.cpp") == std::string::npos);
+  const auto before = masks();
+  tensors::install_mask_kernel();
+  tensors::install_mask_kernel();  // the second call does nothing
+  CHECK(registered().find("random_masks.cpp") != std::string::npos);
+  CHECK(masks().equal(before));
+}
+
 TEST_CASE("what has no fast way takes libtorch's") {
+  tensors::install_mask_kernel();
   torch::manual_seed(3);
   auto whole = torch::zeros({4, 6});
   whole.t().slice(0, 0, 3).bernoulli_(1.0);
@@ -49,6 +68,7 @@ TEST_CASE("what has no fast way takes libtorch's") {
 }
 
 TEST_CASE("dropout drops the share that it is asked to, and draws from the generator that is the default") {
+  tensors::install_mask_kernel();
   torch::manual_seed(3);
   auto first = torch::dropout(torch::ones({100000}), 0.25, /*train=*/true);
   torch::manual_seed(3);

@@ -1,4 +1,4 @@
-#include "accelerate/base/mersenne_twister.h"
+#include "accelerate/tensors/mersenne_twister.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-using namespace accelerate;
+using namespace accelerate::tensors;
 
 namespace {
 

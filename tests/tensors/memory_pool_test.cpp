@@ -1,4 +1,4 @@
-#include "accelerate/base/memory_pool.h"
+#include "accelerate/tensors/memory_pool.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using accelerate::MemoryPool;
+using accelerate::tensors::MemoryPool;
 
 namespace {
 

@@ -1,11 +1,11 @@
-#include "accelerate/base/memory_pool.h"
+#include "accelerate/tensors/memory_pool.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <sys/mman.h>
 
-namespace accelerate {
+namespace accelerate::tensors {
 
 namespace {
 
@@ -142,4 +142,4 @@ size_t MemoryPool::idle() const {
   return idle_bytes_;
 }
 
-}  // namespace accelerate
+}  // namespace accelerate::tensors

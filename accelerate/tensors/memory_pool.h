@@ -15,7 +15,7 @@
 #include <set>
 #include <utility>
 
-namespace accelerate {
+namespace accelerate::tensors {
 
 struct MemoryPoolOptions {
   size_t segment = size_t{32} << 20;                          // minimum size of a request to the system
@@ -77,4 +77,4 @@ class MemoryPool {
   Clock::time_point next_release_ = {};
 };
 
-}  // namespace accelerate
+}  // namespace accelerate::tensors
