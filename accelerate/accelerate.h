@@ -12,7 +12,7 @@
 #include "accelerate/base/progress_bar.h"
 #include "accelerate/base/version.h"
 #include "accelerate/data/concat_dataset.h"
-#include "accelerate/data/sample_seed.h"
+#include "accelerate/data/generators.h"
 #include "accelerate/data/subset.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/local_sgd.h"

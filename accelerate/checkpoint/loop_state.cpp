@@ -39,7 +39,7 @@ TorchValue value_of(const data::PreparedCore& loader) {
 
 /// The position for a loader whose batch size or world size may differ from the saved one. Rounds down, so no sample is
 /// skipped.
-data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
+data::LoaderPosition place_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
   const int64_t taken = value.at("batches_seen").integer() * value.at("round_size").integer();
   const int64_t again = taken % round_size(loader);
   if (again != 0) {
@@ -47,7 +47,7 @@ data::LoaderState place_for(const data::PreparedCore& loader, const TorchValue& 
         .warning("the batches of this job are others than those of the saved one: " + std::to_string(again) + " " +
                  (loader.loader().batch_size() ? "samples" : "batches") + " of this epoch come a second time");
   }
-  data::LoaderState place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
+  data::LoaderPosition place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
   if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
   place.generator_state = tensor_if_there(&value.at("generator_state"));
   // With another world size the next batch is not the one that was read ahead. Older checkpoints do not have this
@@ -93,7 +93,7 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
   if (saved.size() != state.loaders.size()) {
     fail("there are ", saved.size(), " data loaders; the program has prepared ", state.loaders.size());
   }
-  std::vector<data::LoaderState> places;
+  std::vector<data::LoaderPosition> places;
   for (size_t i = 0; i < saved.size(); ++i) {
     places.push_back(place_for(*state.loaders[i], saved[i], same_job));
   }

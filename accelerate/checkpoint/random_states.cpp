@@ -9,7 +9,7 @@
 #include <torch/utils.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/data/generator_state.h"
+#include "accelerate/data/generators.h"
 
 namespace accelerate::checkpoint {
 namespace {

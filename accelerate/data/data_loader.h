@@ -17,7 +17,6 @@
 #include "accelerate/data/batch_iterator.h"
 #include "accelerate/data/loader_batch.h"
 #include "accelerate/data/loader_core.h"
-#include "accelerate/data/pin_memory.h"
 
 namespace accelerate::data {
 
@@ -129,7 +128,9 @@ class DataLoader {
   DataLoader(Given dataset, Collate collate, DataLoaderOptions<loader_input_t<Given>, BatchT> options = {})
       : DataLoader(std::move(dataset), with_collate(std::move(options), std::move(collate))) {}
 
-  BatchIterator<BatchT> begin() const { return BatchIterator<BatchT>(std::make_unique<PlainEpoch>(batches())); }
+  BatchIterator<BatchT> begin() const {
+    return BatchIterator<BatchT>(std::make_unique<PlainEpoch>(prefetched(jobs(), *core_)));
+  }
   std::default_sentinel_t end() const { return {}; }
 
   /// The number of batches in the next pass. Throws Error for an iterable data set without a size.
@@ -151,15 +152,15 @@ class DataLoader {
 
   class PlainEpoch : public Epoch<BatchT> {
    public:
-    explicit PlainEpoch(Stream<BatchT> batches) : batches_(std::move(batches)) {}
+    explicit PlainEpoch(OrderedPrefetcher<BatchT> batches) : batches_(std::move(batches)) {}
     BatchT* next() override {
       batch_.reset();  // so that the next one can reuse its memory
-      batch_ = batches_();
+      batch_ = batches_.next();
       return batch_ ? &*batch_ : nullptr;
     }
 
    private:
-    Stream<BatchT> batches_;
+    OrderedPrefetcher<BatchT> batches_;
     std::optional<BatchT> batch_;
   };
 
@@ -179,11 +180,11 @@ class DataLoader {
     return options;
   }
 
-  Stream<BatchT> batches() const {
+  Stream<Job<BatchT>> jobs() const {
     core_->draw_base_seed();
     const Skip skip{.count = core_->take_skip()};
-    if (core_->is_iterable()) return prefetched(reader_->jobs(core_->whole_stream(), skip, nullptr), *core_);
-    return prefetched(reader_->jobs(without(skip, core_->batch_sampler()->begin())), *core_);
+    if (core_->is_iterable()) return reader_->jobs(core_->whole_stream(), skip, nullptr);
+    return reader_->jobs(EpochBatches(core_->batch_sampler()->begin(), skip));
   }
 
   std::shared_ptr<Reader<BatchT>> reader_;

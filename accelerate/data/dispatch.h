@@ -85,10 +85,14 @@ struct DispatchOptions {
 template <Dispatchable BatchT>
 class Dispatcher {
  public:
-  /// `batches` is read on rank 0 only. Without `slice` a rank keeps an equal slice of every tensor's rows.
-  Dispatcher(Stream<BatchT> batches, DispatchOptions options, std::shared_ptr<EpochEnd> end,
-             SliceFunction<BatchT> slice = nullptr)
-      : batches_(std::move(batches)), options_(std::move(options)), end_(std::move(end)), slice_(std::move(slice)) {}
+  /// Only rank 0 has `batches`. Every round sets `progress->last_round_size`. Without `slice` a rank keeps an equal
+  /// slice of every tensor's rows.
+  Dispatcher(std::optional<OrderedPrefetcher<BatchT>> batches, DispatchOptions options,
+             std::shared_ptr<LoaderProgress> progress, SliceFunction<BatchT> slice = nullptr)
+      : batches_(std::move(batches)),
+        options_(std::move(options)),
+        progress_(std::move(progress)),
+        slice_(std::move(slice)) {}
 
   std::optional<BatchT> next() {
     if (finished_) return std::nullopt;
@@ -105,7 +109,7 @@ class Dispatcher {
     if (!message.error.empty()) fail("rank 0 could not read batch ", num_rounds_, " for all ranks: ", message.error);
     if (finished_) return std::nullopt;
     ++num_rounds_;
-    end_->last_round_size = message.num_rows;
+    progress_->last_round_size = message.num_rows;
     const int64_t part = num_rows_of(message.batch) / group.size();
     const DispatchSlice mine{group.rank() * part, (group.rank() + 1) * part, group.rank(), group.size()};
     return slice_ ? slice_(message.batch, mine) : tensors::slice_tensors(message.batch, mine.begin, mine.end);
@@ -142,7 +146,7 @@ class Dispatcher {
   std::optional<BatchT> next_round() {
     std::vector<BatchT> round;
     while (static_cast<int64_t>(round.size()) < options_.batches_per_round) {
-      auto batch = batches_();
+      auto batch = batches_->next();
       if (!batch) break;
       round.push_back(std::move(*batch));
     }
@@ -182,9 +186,9 @@ class Dispatcher {
     return tensors::slice_tensors(tensors::concatenate(parts), 0, wanted);
   }
 
-  Stream<BatchT> batches_;
+  std::optional<OrderedPrefetcher<BatchT>> batches_;
   DispatchOptions options_;
-  std::shared_ptr<EpochEnd> end_;
+  std::shared_ptr<LoaderProgress> progress_;
   SliceFunction<BatchT> slice_;
   std::optional<BatchT> first_rows_;  // rank 0 only: at most world-size rows
   int64_t num_rounds_ = 0;

@@ -3,6 +3,7 @@
 // Shards an iterable data set: every rank reads the whole stream and keeps its own samples.
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "accelerate/data/stream.h"
@@ -29,7 +30,11 @@ template <class Sample>
 class IterableShard {
  public:
   IterableShard(Stream<Sample> samples, const IterableShardOptions& options)
-      : samples_(std::move(samples)), options_(options), keep_first_(!options.drop_last && options.complete_last) {}
+      : samples_(std::move(samples)), options_(options), keep_first_(!options.drop_last && options.complete_last) {
+    assert(0 <= options.rank && options.rank < options.world_size);
+    assert(options.part_size() > 0);
+    assert(!options.split_batches || options.batch_size % options.world_size == 0);
+  }
 
   /// Returns the samples of this rank's next batch, or nothing at the end.
   std::optional<std::vector<Sample>> next() {
@@ -48,8 +53,10 @@ class IterableShard {
     if (finished_ && (count == 0 || options_.drop_last)) return std::nullopt;
     keep_first_ = false;
     last_round_size_ = count;
+    assert(0 < count && count <= options_.round_size());
     if (finished_ && options_.complete_last) {
       for (int64_t place = std::max(begin, count); place < end; ++place) {
+        assert(!first_.empty());
         part.push_back(first_[(place - count) % first_.size()]);
       }
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <ATen/Parallel.h>
+#include <torch/cuda.h>
 
 #include "accelerate/base/error.h"
 
@@ -39,6 +40,10 @@ void check(const LoaderSettings& settings, bool is_iterable) {
 
 }  // namespace
 
+bool can_pin_memory() { return torch::cuda::is_available(); }
+
+at::Tensor pinned(const at::Tensor& tensor) { return tensor.pin_memory(); }
+
 LoaderCore::LoaderCore(std::shared_ptr<DataSource> source, LoaderSettings settings)
     : source_(std::move(source)), settings_(std::move(settings)) {
   check(settings_, is_iterable());
@@ -71,7 +76,7 @@ IterableShardOptions LoaderCore::whole_stream() const {
   return {.batch_size = settings_.batch_size, .drop_last = settings_.drop_last, .complete_last = false};
 }
 
-PrefetchOptions LoaderCore::prefetch() const {
+PrefetchOptions LoaderCore::prefetch_options() const {
   return {.num_workers = settings_.num_workers,
           .depth = settings_.prefetch_factor * settings_.num_workers,
           .timeout = settings_.timeout,

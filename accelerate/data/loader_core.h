@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "accelerate/data/batch_sampler.h"
+#include "accelerate/data/generators.h"
 #include "accelerate/data/reader.h"
 
 namespace accelerate::data {
@@ -23,6 +24,12 @@ struct LoaderSettings {
   at::Generator generator;
   std::chrono::milliseconds timeout;
 };
+
+/// Whether batches can be copied to page-locked memory, from which copies to a GPU overlap with computation.
+bool can_pin_memory();
+
+/// Returns a copy in page-locked memory.
+at::Tensor pinned(const at::Tensor& tensor);
 
 class LoaderCore {
  public:
@@ -52,7 +59,7 @@ class LoaderCore {
   /// How a plain loader reads an iterable data set: as one rank, without padding the last batch.
   IterableShardOptions whole_stream() const;
 
-  PrefetchOptions prefetch() const;
+  PrefetchOptions prefetch_options() const;
 
   /// Returns the number of batches that the next epoch skips, and resets it to 0.
   int64_t take_skip() { return std::exchange(skip_, 0); }
@@ -78,19 +85,11 @@ class KeepThreadCount {
   int count_;
 };
 
-/// Returns the batches in order, prefetched by the loader's workers. Without workers, the caller runs the jobs.
+/// Starts the loader's workers on the jobs.
 template <class BatchT>
-Stream<BatchT> prefetched(Stream<Job<BatchT>> jobs, const LoaderCore& loader) {
-  auto options = loader.prefetch();
-  if (options.num_workers == 0) {
-    return [jobs = std::move(jobs)]() -> std::optional<BatchT> {
-      auto job = jobs();
-      return job ? (*job)() : std::nullopt;
-    };
-  }
+OrderedPrefetcher<BatchT> prefetched(Stream<Job<BatchT>> jobs, const LoaderCore& loader) {
   KeepThreadCount keep;
-  auto prefetcher = std::make_shared<OrderedPrefetcher<BatchT>>(std::move(jobs), options);
-  return [prefetcher] { return prefetcher->next(); };
+  return OrderedPrefetcher<BatchT>(std::move(jobs), loader.prefetch_options());
 }
 
 }  // namespace accelerate::data

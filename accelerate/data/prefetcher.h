@@ -1,7 +1,8 @@
 #pragma once
 
-// Prefetches: worker threads run jobs ahead of the consumer, which gets the results in the order of the jobs.
+// The prefetcher: worker threads run jobs ahead of the consumer, which gets the results in the order of the jobs.
 
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -27,15 +28,18 @@ struct PrefetchOptions {
 template <class T>
 using Job = std::function<std::optional<T>()>;
 
-/// Runs jobs in worker threads and returns their results in order. The thread that calls next() reads the stream of
-/// jobs, always `depth` jobs ahead, so the stream's random draws do not depend on thread timing.
+/// Runs jobs in worker threads, or in the caller's without workers, and returns their results in order. The thread that
+/// calls next() reads the stream of jobs, always `depth` jobs ahead, so the stream's random draws do not depend on
+/// thread timing.
 template <class T>
 class OrderedPrefetcher {
  public:
   OrderedPrefetcher(Stream<Job<T>> jobs, const PrefetchOptions& options) : jobs_(std::move(jobs)), options_(options) {
+    assert(options.num_workers >= 0);
     if (options.num_workers == 0) return;
+    assert(options.depth > 0);  // next() would return nothing
     workers_ = std::make_unique<WorkerThreads>(options.num_workers, options.on_worker_start);
-    workers_->set_patience(options.timeout);
+    workers_->set_shutdown_timeout(options.timeout);
   }
 
   /// Returns the result of the next job, or nothing at the end. Rethrows what the job threw; the following call returns
@@ -78,6 +82,7 @@ class OrderedPrefetcher {
         thrown = std::current_exception();
       }
       std::lock_guard lock(mutex);
+      assert(!ready);
       value = std::move(made);
       error = std::move(thrown);
       ready = true;
@@ -111,7 +116,7 @@ class OrderedPrefetcher {
   void wait_for(Result& result) {
     std::unique_lock lock(result.mutex);
     if (result.became_ready.wait_for(lock, options_.timeout, [&] { return result.ready; })) return;
-    workers_->set_patience(std::chrono::milliseconds(0));
+    workers_->set_shutdown_timeout(std::chrono::milliseconds(0));
     fail("batch ", num_taken_, " was not ready after ", options_.timeout.count(),
          " ms: a worker thread is stuck or slow; look at the data set, or raise the loader's timeout");
   }

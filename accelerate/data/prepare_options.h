@@ -1,6 +1,6 @@
 #pragma once
 
-// Options of a prepared loader, and its state in a checkpoint.
+// Options of a prepared loader.
 
 #include <cstdint>
 #include <memory>
@@ -11,7 +11,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/comm/group.h"
-#include "accelerate/data/active_loaders.h"
+#include "accelerate/data/loader_position.h"
 
 namespace accelerate::data {
 
@@ -35,19 +35,8 @@ struct PrepareOptions {
   std::optional<int> process_index = std::nullopt;
 };
 
-/// The position of a loader. A loader of the same configuration that loads it continues with exactly the remaining
-/// batches of the epoch.
-struct LoaderState {
-  int64_t epoch = 0;
-  int64_t batches_seen = 0;                     // by this rank in that epoch; 0 between epochs
-  std::optional<uint64_t> seed = std::nullopt;  // of a seedable sampler
-  at::Tensor generator_state = {};              // of the sampler, to draw the epoch's order again; may be undefined
-  at::Tensor read_ahead_state = {};  // of libtorch's global generator, before the batch after those seen was read
-};
-
 }  // namespace accelerate::data
 
 namespace accelerate {
 using data::DataLoaderConfiguration;
-using data::LoaderState;
 }  // namespace accelerate

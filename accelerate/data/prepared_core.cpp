@@ -8,7 +8,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/random.h"
-#include "accelerate/data/generator_state.h"
+#include "accelerate/data/generators.h"
 
 namespace accelerate::data {
 
@@ -66,40 +66,11 @@ void PreparedCore::choose_sampler() {
 void PreparedCore::synchronize_generators() const {
   if (!shards()) return;
   auto kinds = options_.rng_types;
-  if (place_->resumed) std::erase_if(kinds, [](const auto& kind) { return kind != "generator"; });
+  if (position_->resumed) std::erase_if(kinds, [](const auto& kind) { return kind != "generator"; });
   at::Generator generator;
   if (auto sampler = sampler_of<GeneratorSampler>()) generator = sampler->generator();
   if (!generator.defined()) std::erase(kinds, "generator");
   comm::synchronize_rng_states(kinds, options_.group, generator);
-}
-
-EpochStart PreparedCore::begin() {
-  synchronize_generators();
-  const bool resumed = std::exchange(place_->resumed, false);
-  loader_->set_epoch(place_->iteration);
-  if (!resumed) loader_->draw_base_seed();
-  EpochStart start;
-  if (resumed) start.first_read_state = place_->read_ahead_state;
-  start.skip = std::exchange(skip_, 0);
-  start.end = std::make_shared<EpochEnd>();
-  place_->batches_seen = start.skip;
-  if (!loader_->is_iterable()) start.batches = own_batches(start.skip, start.end);
-  return start;
-}
-
-BatchStream PreparedCore::own_batches(int64_t skip, std::shared_ptr<EpochEnd> end) const {
-  if (dispatches_) {
-    if (rank_ != 0) return [] { return std::nullopt; };
-    return without(dispatch_skip(skip), loader_->batch_sampler()->begin());
-  }
-  if (world_size_ == 1) return without({.count = skip}, loader_->batch_sampler()->begin());
-
-  auto mine = std::make_shared<BatchShard>(loader_->batch_sampler()->begin(), shard());
-  return without<Indices>({.count = skip}, [mine, end] {
-    auto batch = mine->next();
-    if (!batch) end->last_round_size = mine->last_round_size();
-    return batch;
-  });
 }
 
 Skip PreparedCore::dispatch_skip(int64_t num_rounds) const {
@@ -116,14 +87,14 @@ ShardOptions PreparedCore::shard() const {
           .even_batches = options_.configuration.even_batches};
 }
 
-IterableShardOptions PreparedCore::stream_share() const {
-  auto share = loader_->whole_stream();
-  if (!shards()) return share;
-  share.rank = rank_;
-  share.world_size = world_size_;
-  share.split_batches = options_.configuration.split_batches;
-  share.complete_last = true;
-  return share;
+IterableShardOptions PreparedCore::stream_shard() const {
+  auto shard = loader_->whole_stream();
+  if (!shards()) return shard;
+  shard.rank = rank_;
+  shard.world_size = world_size_;
+  shard.split_batches = options_.configuration.split_batches;
+  shard.complete_last = true;
+  return shard;
 }
 
 int64_t PreparedCore::size() const { return std::max<int64_t>(0, whole_size() - skip_); }
@@ -138,7 +109,7 @@ int64_t PreparedCore::whole_size() const {
     return shard_length(num_batches, rounds);
   }
   if (!loader_->is_iterable()) return shard_length(num_batches, shard());
-  return iterable_shard_length(*loader_->source().num_samples(), stream_share());
+  return iterable_shard_length(*loader_->source().num_samples(), stream_shard());
 }
 
 int64_t PreparedCore::total_batch_size() const {
@@ -167,50 +138,90 @@ std::shared_ptr<PreparedCore> PreparedCore::skipping(int64_t num_batches) {
   return rest;
 }
 
-void PreparedCore::note_read_ahead() { place_->read_ahead_state = global_generator_state(); }
-
-LoaderState PreparedCore::state_dict() const {
-  LoaderState state{.epoch = place_->iteration, .batches_seen = place_->batches_seen};
-  if (auto sampler = sampler_of<SeedableRandomSampler>()) state.seed = sampler->seed();
-  if (place_->batches_seen > 0) state.read_ahead_state = place_->read_ahead_state;
-  if (loader_->is_iterable()) return state;
-  if (place_->batches_seen > 0) {
-    if (auto sampler = loader_->batch_sampler()->sampler()) state.generator_state = sampler->epoch_state();
+LoaderPosition PreparedCore::state_dict() const {
+  LoaderPosition position{.epoch = position_->epoch, .batches_seen = position_->batches_seen};
+  if (auto sampler = sampler_of<SeedableRandomSampler>()) position.seed = sampler->seed();
+  if (position.batches_seen > 0) position.read_ahead_state = position_->read_ahead_state;
+  if (loader_->is_iterable()) return position;
+  if (position.batches_seen > 0) {
+    if (auto sampler = loader_->batch_sampler()->sampler()) position.generator_state = sampler->epoch_state();
   } else if (auto sampler = sampler_of<GeneratorSampler>(); sampler && sampler->generator().defined()) {
-    state.generator_state = sampler->generator().get_state();
+    position.generator_state = sampler->generator().get_state();
   }
-  return state;
+  return position;
 }
 
-void PreparedCore::load_state_dict(const LoaderState& state) {
-  check_state(state);
-  *place_ = {.iteration = state.epoch,
-             .batches_seen = state.batches_seen,
-             .resumed = state.batches_seen > 0,
-             .read_ahead_state = state.read_ahead_state};
-  skip_ = state.batches_seen;
-  if (auto sampler = sampler_of<SeedableRandomSampler>(); sampler && state.seed) sampler->set_seed(*state.seed);
+void PreparedCore::load_state_dict(const LoaderPosition& position) {
+  check_state(position);
+  *position_ = position;
+  position_->resumed = position.batches_seen > 0;
+  skip_ = position.batches_seen;
+  if (auto sampler = sampler_of<SeedableRandomSampler>(); sampler && position.seed) sampler->set_seed(*position.seed);
   if (loader_->is_iterable()) return;
   const auto sampler = loader_->batch_sampler()->sampler();
-  if (sampler) sampler->forget_repeat();  // from a state that was loaded earlier
-  if (!state.generator_state.defined()) return;
-  if (place_->resumed) {
-    if (sampler) sampler->repeat_epoch(state.generator_state);
+  if (sampler) sampler->forget_repeat();  // from a position that was loaded earlier
+  if (!position.generator_state.defined()) return;
+  if (position_->resumed) {
+    if (sampler) sampler->repeat_epoch(position.generator_state);
   } else if (auto sampler = sampler_of<GeneratorSampler>(); sampler && sampler->generator().defined()) {
     auto generator = sampler->generator();
-    generator.set_state(state.generator_state);
+    generator.set_state(position.generator_state);
   }
 }
 
-void PreparedCore::check_state(const LoaderState& state) const {
-  if (state.epoch < 0 || state.batches_seen < 0) {
-    fail("a data loader cannot be at batch ", state.batches_seen, " of epoch ", state.epoch);
+void PreparedCore::check_state(const LoaderPosition& position) const {
+  if (position.epoch < 0 || position.batches_seen < 0) {
+    fail("a data loader cannot be at batch ", position.batches_seen, " of epoch ", position.epoch);
   }
-  if (state.read_ahead_state.defined()) check_generator_state(state.read_ahead_state, "read_ahead_state");
+  if (position.read_ahead_state.defined()) check_generator_state(position.read_ahead_state, "read_ahead_state");
   // The state of a user's own sampler can be anything.
-  if (state.generator_state.defined() && sampler_of<GeneratorSampler>()) {
-    check_generator_state(state.generator_state, "generator_state");
+  if (position.generator_state.defined() && sampler_of<GeneratorSampler>()) {
+    check_generator_state(position.generator_state, "generator_state");
   }
+}
+
+LoaderPass::LoaderPass(std::shared_ptr<PreparedCore> core) : core_(std::move(core)) {
+  auto& position = *core_->position_;
+  core_->synchronize_generators();
+  const bool resumed = std::exchange(position.resumed, false);
+  core_->loader_->set_epoch(position.epoch);
+  if (!resumed) core_->loader_->draw_base_seed();
+  if (resumed) first_read_state_ = position.read_ahead_state;
+  skip_ = std::exchange(core_->skip_, 0);
+  position.batches_seen = skip_;
+  progress_->remainder = core_->known_remainder();
+  core_->progress_ = progress_;
+  if (auto& active = core_->options_.active_loaders) active->add(progress_);
+}
+
+LoaderPass::~LoaderPass() { leave(); }
+
+EpochBatches LoaderPass::batches() const {
+  auto all = core_->loader_->batch_sampler()->begin();
+  if (core_->dispatches_) return {std::move(all), core_->dispatch_skip(skip_)};
+  if (!core_->shards()) return {std::move(all), {.count = skip_}};
+  return {std::move(all), {.count = skip_}, core_->shard(), progress_};
+}
+
+void LoaderPass::note_read_ahead() { core_->position_->read_ahead_state = global_generator_state(); }
+
+void LoaderPass::deliver(bool is_last) {
+  ++core_->position_->batches_seen;
+  if (!is_last) return;
+  progress_->end_of_dataloader = true;
+  const bool may_have_repeats = core_->dispatches_ || !core_->loader_->drop_last();
+  if (progress_->remainder < 0 && may_have_repeats) progress_->remainder = progress_->last_round_size;
+}
+
+void LoaderPass::finish() {
+  if (std::exchange(finished_, true)) return;
+  ++core_->position_->epoch;
+  core_->position_->batches_seen = 0;
+  leave();
+}
+
+void LoaderPass::leave() {
+  if (auto& active = core_->options_.active_loaders) active->remove(progress_);
 }
 
 }  // namespace accelerate::data

@@ -11,22 +11,6 @@
 
 namespace accelerate::data {
 
-/// What begin() returns.
-struct EpochStart {
-  BatchStream batches;               // map-style: the batches this rank reads
-  int64_t skip = 0;                  // iterable: batches to read and discard
-  std::shared_ptr<EpochEnd> end;     // filled when the last batch has been read
-  at::Tensor first_read_state = {};  // resumed epoch: global generator state before its first batch was first read
-};
-
-/// The position of a loader. Shared by the cores that skipping() returns.
-struct LoaderPlace {
-  int64_t iteration = 0;             // the current epoch, or the next one between epochs
-  int64_t batches_seen = 0;          // of this epoch
-  bool resumed = false;              // the next epoch made its initial draws before it was saved
-  at::Tensor read_ahead_state = {};  // see LoaderState
-};
-
 class PreparedCore {
  public:
   /// Collective. Throws Error if the configuration does not suit the loader. A random sampler without a generator gets
@@ -41,41 +25,36 @@ class PreparedCore {
   /// Whether rank 0 reads for all ranks.
   bool dispatches() const { return dispatches_; }
 
-  /// Starts an epoch. Collective.
-  EpochStart begin();
-
   /// The batches that rank 0 does not read to skip `num_rounds` rounds: all but the first round, which may be needed to
   /// pad the last one.
   Skip dispatch_skip(int64_t num_rounds) const;
   int64_t batches_per_dispatch() const { return options_.configuration.split_batches ? 1 : world_size_; }
 
   /// How this rank reads an iterable data set.
-  IterableShardOptions stream_share() const;
+  IterableShardOptions stream_shard() const;
 
   int64_t size() const;
   int64_t total_batch_size() const;
   int64_t total_dataset_length() const;
 
-  int64_t iteration() const { return place_->iteration; }
-  void set_epoch(int64_t epoch) { place_->iteration = epoch; }
+  int64_t iteration() const { return position_->epoch; }
+  void set_epoch(int64_t epoch) { position_->epoch = epoch; }
   void set_even_batches(bool even_batches) { options_.configuration.even_batches = even_batches; }
 
   /// Returns a core that shares this one's position and whose next epoch skips the first `num_batches` batches. They
   /// include those that this core would have skipped after load_state_dict(): its own next epoch skips none.
   std::shared_ptr<PreparedCore> skipping(int64_t num_batches);
 
-  /// Call it before a batch is read ahead: records the state of the global generator.
-  void note_read_ahead();
-
-  LoaderState state_dict() const;
-  void load_state_dict(const LoaderState& state);
+  LoaderPosition state_dict() const;
+  void load_state_dict(const LoaderPosition& position);
   /// Throws Error if load_state_dict() would. Changes nothing.
-  void check_state(const LoaderState& state) const;
+  void check_state(const LoaderPosition& position) const;
 
+  /// The progress of the last pass.
   LoaderProgress progress() const { return progress_ ? *progress_ : LoaderProgress(); }
 
  private:
-  friend class EpochRun;
+  friend class LoaderPass;
 
   void choose_sampler();
   template <class Kind>
@@ -83,7 +62,6 @@ class PreparedCore {
   void synchronize_generators() const;
   bool shards() const { return world_size_ > 1 && !dispatches_; }
   ShardOptions shard() const;
-  BatchStream own_batches(int64_t skip, std::shared_ptr<EpochEnd> end) const;
   int64_t whole_size() const;
   int64_t known_remainder() const;
 
@@ -92,9 +70,51 @@ class PreparedCore {
   int rank_;
   int world_size_;
   bool dispatches_;
-  std::shared_ptr<LoaderPlace> place_ = std::make_shared<LoaderPlace>();
-  int64_t skip_ = 0;  // batches that the next epoch skips
-  std::shared_ptr<LoaderProgress> progress_;
+  std::shared_ptr<LoaderPosition> position_ = std::make_shared<LoaderPosition>();  // shared by skipping()
+  int64_t skip_ = 0;                                                               // batches that the next epoch skips
+  std::shared_ptr<LoaderProgress> progress_;                                       // of the last pass
+};
+
+/// One pass over a prepared loader: its start, and the position and progress while it runs. Registered with the active
+/// loaders from construction until finish() or destruction.
+class LoaderPass {
+ public:
+  /// Starts an epoch: synchronizes the generators and makes the draws that precede it. Collective.
+  explicit LoaderPass(std::shared_ptr<PreparedCore> core);
+  ~LoaderPass();
+  LoaderPass(const LoaderPass&) = delete;
+  LoaderPass& operator=(const LoaderPass&) = delete;
+
+  const PreparedCore& core() const { return *core_; }
+  const std::shared_ptr<LoaderProgress>& progress() const { return progress_; }
+
+  /// The number of batches at the start of the epoch that this pass skips.
+  int64_t skip() const { return skip_; }
+
+  /// Draws the order of the epoch and returns the batches that this rank reads. For map-style data sets; if rank 0
+  /// reads for all ranks, only rank 0 calls it.
+  EpochBatches batches() const;
+
+  /// The state of the global generator before the first batch was read, if the epoch is resumed; else undefined.
+  const at::Tensor& first_read_state() const { return first_read_state_; }
+
+  /// Call it before a batch is read ahead: records the state of the global generator.
+  void note_read_ahead();
+
+  /// Call it when a batch is returned to the user.
+  void deliver(bool is_last);
+
+  /// Call it when the user asks for another batch after the last one. Moves on to the next epoch.
+  void finish();
+
+ private:
+  void leave();
+
+  std::shared_ptr<PreparedCore> core_;
+  std::shared_ptr<LoaderProgress> progress_ = std::make_shared<LoaderProgress>();
+  at::Tensor first_read_state_;
+  int64_t skip_ = 0;
+  bool finished_ = false;
 };
 
 }  // namespace accelerate::data

@@ -10,56 +10,53 @@
 
 #include "accelerate/data/data_loader.h"
 #include "accelerate/data/dispatch.h"
-#include "accelerate/data/epoch_run.h"
-#include "accelerate/data/generator_state.h"
+#include "accelerate/data/generators.h"
 #include "accelerate/data/prepared_core.h"
 #include "accelerate/tensors/hidden_tensors.h"
 
 namespace accelerate::data {
 
 /// Reads one batch ahead, to know which batch is the last one. An error while reading ahead is thrown when that batch
-/// is due.
-template <class BatchT>
+/// is due. `Source` is an OrderedPrefetcher or a Dispatcher.
+template <class BatchT, class Source>
 class PreparedEpoch : public Epoch<BatchT> {
  public:
-  PreparedEpoch(Stream<BatchT> batches, std::shared_ptr<PreparedCore> core, std::shared_ptr<EpochEnd> end,
-                const at::Tensor& first_read_state)
-      : batches_(std::move(batches)), core_(core), run_(std::move(core), std::move(end)) {
+  PreparedEpoch(std::unique_ptr<LoaderPass> pass, Source batches)
+      : pass_(std::move(pass)), batches_(std::move(batches)) {
     // The saved run had already read this batch ahead, so the restored global generator is past its draws. Read it
     // again from the state before them.
-    WithGlobalGenerator as_then(first_read_state);
-    look_ahead();
+    WithGlobalGenerator as_then(pass_->first_read_state());
+    read_ahead();
   }
 
   BatchT* next() override {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     current_ = std::exchange(upcoming_, std::nullopt);
     if (!current_) {
-      run_.finish();
+      pass_->finish();
       return nullptr;
     }
-    const auto& options = core_->options();
+    const auto& options = pass_->core().options();
     if (options.put_on_device) {
       current_ = tensors::send_to_device(*current_, options.device, options.configuration.non_blocking);
     }
-    look_ahead();
-    run_.deliver(/*is_last=*/!upcoming_ && !error_);
+    read_ahead();
+    pass_->deliver(/*is_last=*/!upcoming_ && !error_);
     return &*current_;
   }
 
  private:
-  void look_ahead() {
-    core_->note_read_ahead();
+  void read_ahead() {
+    pass_->note_read_ahead();
     try {
-      upcoming_ = batches_();
+      upcoming_ = batches_.next();
     } catch (...) {
       error_ = std::current_exception();
     }
   }
 
-  Stream<BatchT> batches_;
-  std::shared_ptr<PreparedCore> core_;
-  EpochRun run_;
+  std::unique_ptr<LoaderPass> pass_;
+  Source batches_;
   std::optional<BatchT> current_;
   std::optional<BatchT> upcoming_;
   std::exception_ptr error_;
@@ -96,12 +93,13 @@ class PreparedDataLoader {
   }
 
   BatchIterator<BatchT> begin() {
-    auto start = core_->begin();
-    auto end = start.end;
-    const auto first_read_state = start.first_read_state;
-    auto batches = core_->dispatches() ? dispatched(std::move(start)) : own(std::move(start));
-    return BatchIterator<BatchT>(
-        std::make_unique<PreparedEpoch<BatchT>>(std::move(batches), core_, std::move(end), first_read_state));
+    auto pass = std::make_unique<LoaderPass>(core_);
+    if (core_->dispatches()) {
+      if constexpr (Dispatchable<BatchT>) return dispatched_epoch(std::move(pass));
+      fail("batches of this type cannot be dispatched");
+    }
+    auto batches = prefetched(own_jobs(*pass), core_->loader());
+    return epoch(std::move(pass), std::move(batches));
   }
   std::default_sentinel_t end() const { return {}; }
 
@@ -128,9 +126,9 @@ class PreparedDataLoader {
   int64_t remainder() const { return core_->progress().remainder; }
 
   /// The position of this rank. During a pass the current batch counts as seen.
-  LoaderState state_dict() const { return core_->state_dict(); }
+  LoaderPosition state_dict() const { return core_->state_dict(); }
   /// Restores the position: the next pass returns the rest of that epoch.
-  void load_state_dict(const LoaderState& state) { core_->load_state_dict(state); }
+  void load_state_dict(const LoaderPosition& position) { core_->load_state_dict(position); }
 
   /// The part that does not depend on the batch type. Internal.
   friend const std::shared_ptr<PreparedCore>& core_of(const PreparedDataLoader& loader) { return loader.core_; }
@@ -139,32 +137,32 @@ class PreparedDataLoader {
   friend PreparedDataLoader<B> skip_first_batches(const PreparedDataLoader<B>& loader, int64_t num_batches);
 
  private:
-  Stream<BatchT> own(EpochStart start) const {
-    const auto& loader = core_->loader();
-    if (!loader.is_iterable()) return prefetched(reader_->jobs(std::move(start.batches)), loader);
-    return prefetched(reader_->jobs(core_->stream_share(), Skip{.count = start.skip}, start.end), loader);
+  template <class Source>
+  static BatchIterator<BatchT> epoch(std::unique_ptr<LoaderPass> pass, Source batches) {
+    return BatchIterator<BatchT>(std::make_unique<PreparedEpoch<BatchT, Source>>(std::move(pass), std::move(batches)));
   }
 
-  Stream<BatchT> dispatched(EpochStart start) const {
-    if constexpr (Dispatchable<BatchT>) {
-      const auto& loader = core_->loader();
-      DispatchOptions options{.group = core_->options().group,
-                              .batches_per_round = core_->batches_per_dispatch(),
-                              .drop_last = loader.drop_last(),
-                              .skip_first = start.skip > 0};
-      auto end = start.end;
-      Stream<BatchT> batches;
-      if (core_->rank() == 0 && loader.is_iterable()) {
-        batches = prefetched(reader_->jobs(core_->stream_share(), core_->dispatch_skip(start.skip), nullptr), loader);
-      } else if (core_->rank() == 0) {
-        batches = prefetched(reader_->jobs(std::move(start.batches)), loader);
-      }
-      auto dispatcher =
-          std::make_shared<Dispatcher<BatchT>>(std::move(batches), std::move(options), std::move(end), slice_);
-      return [dispatcher] { return dispatcher->next(); };
-    } else {
-      fail("batches of this type cannot be dispatched");
-    }
+  /// For a rank that reads its own shard.
+  Stream<Job<BatchT>> own_jobs(const LoaderPass& pass) const {
+    if (!is_iterable()) return reader_->jobs(pass.batches());
+    return reader_->jobs(core_->stream_shard(), Skip{.count = pass.skip()}, pass.progress());
+  }
+
+  /// For rank 0, if it reads for all ranks.
+  Stream<Job<BatchT>> dispatched_jobs(const LoaderPass& pass) const {
+    if (!is_iterable()) return reader_->jobs(pass.batches());
+    return reader_->jobs(core_->stream_shard(), core_->dispatch_skip(pass.skip()), nullptr);
+  }
+
+  BatchIterator<BatchT> dispatched_epoch(std::unique_ptr<LoaderPass> pass) const {
+    DispatchOptions options{.group = core_->options().group,
+                            .batches_per_round = core_->batches_per_dispatch(),
+                            .drop_last = core_->loader().drop_last(),
+                            .skip_first = pass->skip() > 0};
+    std::optional<OrderedPrefetcher<BatchT>> batches;
+    if (core_->rank() == 0) batches = prefetched(dispatched_jobs(*pass), core_->loader());
+    Dispatcher<BatchT> dispatcher(std::move(batches), std::move(options), pass->progress(), slice_);
+    return epoch(std::move(pass), std::move(dispatcher));
   }
 
   std::shared_ptr<Reader<BatchT>> reader_;

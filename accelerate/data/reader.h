@@ -1,16 +1,21 @@
 #pragma once
 
-// Type erasure of a data set and its collate function: an interface that depends only on the batch type.
+// Reads a data set: the batches of indices of an epoch, and an interface to the data set and its collate function that
+// depends only on the batch type.
 
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 
 #include "accelerate/base/scope.h"
 #include "accelerate/data/dataset.h"
 #include "accelerate/data/iterable_shard.h"
 #include "accelerate/data/loader_batch.h"
+#include "accelerate/data/loader_position.h"
 #include "accelerate/data/prefetcher.h"
+#include "accelerate/data/shard.h"
 
 namespace accelerate::data {
 
@@ -23,9 +28,40 @@ class DataSource {
   virtual void set_epoch(int64_t epoch) = 0;
 };
 
-/// Known when the last batch of an epoch has been read.
-struct EpochEnd {
-  int64_t last_round_size = -1;  // samples in the last batches of all ranks, without repeated ones
+/// The batches of indices that a rank reads in one epoch: its shard of the batch sampler's, without those to skip.
+class EpochBatches {
+ public:
+  /// For a reader of all batches.
+  EpochBatches(BatchStream batches, const Skip& skip) : batches_(std::move(batches)), skip_(skip) {}
+
+  /// For a rank that reads its shard. The end sets `progress->last_round_size`.
+  EpochBatches(BatchStream batches, const Skip& skip, const ShardOptions& shard,
+               std::shared_ptr<LoaderProgress> progress)
+      : shard_(BatchShard(std::move(batches), shard)), skip_(skip), progress_(std::move(progress)) {}
+
+  /// Returns the next batch, or nothing at the end.
+  std::optional<Indices> next() {
+    if (num_returned_++ == skip_.after) {
+      for (int64_t i = 0; i < skip_.count; ++i) {
+        if (!read()) break;
+      }
+    }
+    return read();
+  }
+
+ private:
+  std::optional<Indices> read() {
+    if (!shard_) return batches_();
+    auto batch = shard_->next();
+    if (!batch) progress_->last_round_size = shard_->last_round_size();
+    return batch;
+  }
+
+  BatchStream batches_;              // without a shard
+  std::optional<BatchShard> shard_;  // has the batches otherwise
+  Skip skip_;
+  int64_t num_returned_ = 0;
+  std::shared_ptr<LoaderProgress> progress_;
 };
 
 /// Turns an epoch into jobs. Each makes one batch and may run in any thread.
@@ -33,12 +69,12 @@ template <class BatchT>
 class Reader : public DataSource {
  public:
   /// For map-style data sets: one job per list of indices.
-  virtual Stream<Job<BatchT>> jobs(BatchStream batches) const = 0;
+  virtual Stream<Job<BatchT>> jobs(EpochBatches batches) const = 0;
 
   /// For iterable data sets: one pass over the stream, without the batches to skip. Jobs read one at a time, in the
-  /// order of the stream. Each job with samples updates `end`, unless it is null.
+  /// order of the stream. Each job with samples updates `progress->last_round_size`, unless it is null.
   virtual Stream<Job<BatchT>> jobs(const IterableShardOptions& shard, const Skip& skip,
-                                   std::shared_ptr<EpochEnd> end) const = 0;
+                                   std::shared_ptr<LoaderProgress> progress) const = 0;
 };
 
 /// Reads a data set of any kind and makes batches of one type.
@@ -57,12 +93,13 @@ class DatasetReader : public Reader<BatchT> {
     if constexpr (requires { dataset_->set_epoch(epoch); }) dataset_->set_epoch(epoch);
   }
 
-  Stream<Job<BatchT>> jobs(BatchStream batches) const override {
+  Stream<Job<BatchT>> jobs(EpochBatches batches) const override {
     if constexpr (!MapStyleDataset<D>) {
       fail("an iterable data set has no samples by index");
     } else {
-      return [dataset = dataset_, collate = collate_, batches = std::move(batches)]() -> std::optional<Job<BatchT>> {
-        auto indices = batches();
+      return [dataset = dataset_, collate = collate_,
+              batches = std::move(batches)]() mutable -> std::optional<Job<BatchT>> {
+        auto indices = batches.next();
         if (!indices) return std::nullopt;
         return [dataset, collate, indices = std::move(*indices)]() -> std::optional<BatchT> {
           return (*collate)(read_samples(*dataset, indices));
@@ -72,11 +109,11 @@ class DatasetReader : public Reader<BatchT> {
   }
 
   Stream<Job<BatchT>> jobs(const IterableShardOptions& shard, const Skip& skip,
-                           std::shared_ptr<EpochEnd> end) const override {
+                           std::shared_ptr<LoaderProgress> progress) const override {
     if constexpr (!IterableDataset<D>) {
       fail("a map-style data set is read by index");
     } else {
-      auto reading = std::make_shared<Reading>(stream_samples(dataset_), shard, skip, std::move(end));
+      auto reading = std::make_shared<Reading>(stream_samples(dataset_), shard, skip, std::move(progress));
       return [reading, collate = collate_, turn = int64_t{0}]() mutable -> std::optional<Job<BatchT>> {
         return [reading, collate, turn = turn++]() -> std::optional<BatchT> {
           auto samples = reading->next(turn);
@@ -94,8 +131,8 @@ class DatasetReader : public Reader<BatchT> {
     using Samples = collate_input_t<D>;
 
     Reading(Stream<typename Samples::value_type> samples, const IterableShardOptions& options, const Skip& skip,
-            std::shared_ptr<EpochEnd> end)
-        : shard_(std::move(samples), options), skip_(skip), end_(std::move(end)) {}
+            std::shared_ptr<LoaderProgress> progress)
+        : shard_(std::move(samples), options), skip_(skip), progress_(std::move(progress)) {}
 
     std::optional<Samples> next(int64_t turn) {
       std::unique_lock lock(mutex_);
@@ -108,8 +145,8 @@ class DatasetReader : public Reader<BatchT> {
         for (int64_t i = 0; i < skip_.count; ++i) shard_.next();
       }
       auto samples = shard_.next();
-      // Not after the end: the loader may already be reading `end_` while prefetching threads run past the end.
-      if (samples && end_) end_->last_round_size = shard_.last_round_size();
+      // Not after the end: the loader may already be reading it while prefetching threads run past the end.
+      if (samples && progress_) progress_->last_round_size = shard_.last_round_size();
       return samples;
     }
 
@@ -119,7 +156,7 @@ class DatasetReader : public Reader<BatchT> {
     int64_t turn_ = 0;
     IterableShard<typename Samples::value_type> shard_;
     Skip skip_;
-    std::shared_ptr<EpochEnd> end_;
+    std::shared_ptr<LoaderProgress> progress_;
   };
 
   std::shared_ptr<D> dataset_;

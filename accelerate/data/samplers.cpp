@@ -3,7 +3,6 @@
 #include <utility>
 
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/multinomial.h>
 #include <ATen/ops/randint.h>
@@ -11,15 +10,11 @@
 #include <ATen/ops/tensor.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/data/generators.h"
 
 namespace accelerate::data {
 
 namespace {
-
-std::optional<at::Generator> optional_generator(const at::Generator& generator) {
-  if (!generator.defined()) return std::nullopt;
-  return generator;
-}
 
 /// Random indices, drawn in the same chunks as by Python's sampler: whole chunks first, then always a last one, even if
 /// none of it is used. Each chunk is drawn when the previous one is used up.
@@ -27,16 +22,16 @@ class RandomIndices {
  public:
   RandomIndices(int64_t dataset_size, int64_t num_samples, bool replacement, at::Generator generator)
       : dataset_size_(dataset_size),
-        portion_(replacement ? 32 : dataset_size),
-        whole_portions_left_(num_samples / portion_),
-        rest_(num_samples % portion_),
+        chunk_(replacement ? 32 : dataset_size),
+        whole_chunks_left_(num_samples / chunk_),
+        rest_(num_samples % chunk_),
         replacement_(replacement),
         generator_(std::move(generator)) {}
 
   std::optional<int64_t> operator()() {
     while (position_ == size_) {
-      if (whole_portions_left_ < 0) return std::nullopt;
-      draw(whole_portions_left_-- > 0 ? portion_ : rest_);
+      if (whole_chunks_left_ < 0) return std::nullopt;
+      draw(whole_chunks_left_-- > 0 ? chunk_ : rest_);
     }
     return indices_.const_data_ptr<int64_t>()[position_++];
   }
@@ -50,8 +45,8 @@ class RandomIndices {
   }
 
   int64_t dataset_size_;
-  int64_t portion_;
-  int64_t whole_portions_left_;
+  int64_t chunk_;
+  int64_t whole_chunks_left_;
   int64_t rest_;
   bool replacement_;
   at::Generator generator_;
@@ -69,10 +64,6 @@ IndexStream indices_in(at::Tensor tensor) {
 }
 
 }  // namespace
-
-int64_t draw_seed(const at::Generator& generator) {
-  return at::empty({}, at::kLong).random_(optional_generator(generator)).item<int64_t>();
-}
 
 IndexStream SequentialSampler::begin() {
   return [next = int64_t{0}, end = num_samples_]() mutable -> std::optional<int64_t> {
@@ -122,10 +113,10 @@ SubsetRandomSampler::SubsetRandomSampler(Indices indices, at::Generator generato
 
 IndexStream SubsetRandomSampler::begin() {
   auto order = at::randperm(size(), begin_epoch(), at::kLong);
-  return [indices = indices_, places = indices_in(std::move(order))]() -> std::optional<int64_t> {
-    auto place = places();
-    if (!place) return std::nullopt;
-    return (*indices)[*place];
+  return [indices = indices_, positions = indices_in(std::move(order))]() -> std::optional<int64_t> {
+    auto position = positions();
+    if (!position) return std::nullopt;
+    return (*indices)[*position];
   };
 }
 

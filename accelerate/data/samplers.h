@@ -152,9 +152,6 @@ class SeedableRandomSampler : public Sampler {
   std::shared_ptr<int64_t> epoch_;
 };
 
-/// Draws a 64-bit seed from `generator`, or from libtorch's global one if it is undefined.
-int64_t draw_seed(const at::Generator& generator = {});
-
 }  // namespace accelerate::data
 
 namespace accelerate {

@@ -1,6 +1,7 @@
 #include "accelerate/data/shard.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "accelerate/base/error.h"
@@ -43,6 +44,7 @@ void check_split(std::optional<int64_t> batch_size, int world_size) {
 
 BatchShard::BatchShard(BatchStream batches, const ShardOptions& options)
     : batches_(std::move(batches)), options_(options) {
+  assert(0 <= options.rank && options.rank < options.world_size);
   if (options.split_batches) check_split(options.batch_size, options.world_size);
 }
 
@@ -71,6 +73,7 @@ std::optional<Indices> BatchShard::next_whole() {
 }
 
 void BatchShard::finish_round() {
+  assert(finished_ && remaining_.empty() && num_batches_ > 0);
   if (pending_ && (!options_.even_batches || is_full(*pending_))) remaining_.push_back(*take_pending());
   if (!options_.even_batches) return;
 
@@ -92,6 +95,7 @@ void BatchShard::finish_round() {
     batch.clear();
     place = (place + 1) % options_.world_size;
   }
+  assert(remaining_.size() <= 2);  // at most the batch of an incomplete round and one of a round that only pads
   std::reverse(remaining_.begin(), remaining_.end());
 }
 
@@ -126,6 +130,7 @@ bool BatchShard::is_full(const Indices& batch) const {
 }
 
 Indices BatchShard::part_of(const Indices& batch) const {
+  assert(options_.batch_size && *options_.batch_size % options_.world_size == 0);
   const int64_t part = *options_.batch_size / options_.world_size;
   const auto size = static_cast<int64_t>(batch.size());
   const int64_t begin = std::min(size, part * options_.rank);
@@ -133,6 +138,7 @@ Indices BatchShard::part_of(const Indices& batch) const {
 }
 
 int64_t shard_length(int64_t num_batches, const ShardOptions& options) {
+  assert(num_batches >= 0 && 0 <= options.rank && options.rank < options.world_size);
   if (options.split_batches) return num_batches;
   const int64_t whole_rounds = num_batches / options.world_size;
   const int64_t left = num_batches % options.world_size;

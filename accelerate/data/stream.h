@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace accelerate::data {
@@ -25,19 +24,5 @@ struct Skip {
   int64_t count = 0;
   int64_t after = 0;  // elements before them
 };
-
-/// Returns the stream without the elements to skip.
-template <class T>
-Stream<T> without(const Skip& skip, Stream<T> stream) {
-  if (skip.count == 0) return stream;
-  return [stream = std::move(stream), skip, num_given = int64_t{0}]() mutable {
-    if (num_given++ == skip.after) {
-      for (int64_t i = 0; i < skip.count; ++i) {
-        if (!stream()) break;
-      }
-    }
-    return stream();
-  };
-}
 
 }  // namespace accelerate::data

@@ -1,5 +1,6 @@
 #include "accelerate/data/worker_threads.h"
 
+#include <cassert>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -61,7 +62,7 @@ void WorkerThreads::end() {
     dropped.swap(shared_->tasks);
     shared_->task_given.notify_all();
     all_ended = shared_->count_changed.wait_for(
-        lock, patience_, [&] { return shared_->num_ended == static_cast<int>(threads_.size()); });
+        lock, shutdown_timeout_, [&] { return shared_->num_ended == static_cast<int>(threads_.size()); });
   }
   for (auto& thread : threads_) {
     if (all_ended) {
@@ -73,8 +74,10 @@ void WorkerThreads::end() {
 }
 
 void WorkerThreads::run(std::function<void()> task) {
+  assert(task && !threads_.empty());
   {
     std::lock_guard lock(shared_->mutex);
+    assert(!shared_->stop);
     shared_->tasks.push_back(std::move(task));
   }
   shared_->task_given.notify_one();

@@ -15,8 +15,8 @@ class WorkerThreads {
  public:
   explicit WorkerThreads(int count, const std::function<void()>& on_start = nullptr);
 
-  /// Drops the tasks that have not begun, waits for running ones up to the patience, and joins the threads. If a thread
-  /// is still busy then, all are detached; they share ownership of what they use.
+  /// Drops the tasks that have not begun, waits for running ones up to the shutdown timeout, and joins the threads. If
+  /// a thread is still busy then, all are detached; they share ownership of what they use.
   ~WorkerThreads();
 
   WorkerThreads(const WorkerThreads&) = delete;
@@ -25,7 +25,7 @@ class WorkerThreads {
   /// Runs `task` in one of the threads. It must not throw. Tasks begin in the order of these calls.
   void run(std::function<void()> task);
 
-  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
+  void set_shutdown_timeout(std::chrono::milliseconds timeout) { shutdown_timeout_ = timeout; }
 
  private:
   struct Shared;
@@ -34,7 +34,7 @@ class WorkerThreads {
 
   std::shared_ptr<Shared> shared_;
   std::vector<std::thread> threads_;
-  std::chrono::milliseconds patience_ = std::chrono::minutes(10);
+  std::chrono::milliseconds shutdown_timeout_ = std::chrono::minutes(10);
 };
 
 }  // namespace accelerate::data

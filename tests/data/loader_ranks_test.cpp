@@ -189,7 +189,7 @@ TEST_CASE("a shuffle resumed on ranks with other seeds goes on as the first run 
     for (bool dispatch : {false, true}) {
       auto loader = make_loader(1, dispatch);
       walk(loader);
-      LoaderState state;
+      LoaderPosition state;
       Batches rest;
       int count = 0;
       for (auto& batch : loader) {

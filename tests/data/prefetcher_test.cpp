@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <thread>
 
-#include "accelerate/data/sample_seed.h"
-
 namespace {
 
 using namespace accelerate::data;
@@ -178,11 +176,4 @@ TEST_CASE("results are handed over without being copied") {
   OrderedPrefetcher<Counted> prefetcher(one_after_the_other, {.num_workers = 2, .depth = 4});
   while (prefetcher.next()) continue;
   CHECK(*copies == 0);
-}
-
-TEST_CASE("the seed of a sample depends on base seed, epoch and index, and on nothing else") {
-  CHECK(sample_seed(1, 2, 3) == sample_seed(1, 2, 3));
-  CHECK(sample_seed(1, 2, 3) != sample_seed(1, 3, 2));
-  CHECK(sample_seed(1, 2, 3) != sample_seed(2, 2, 3));
-  CHECK(sample_seed(0, 0, 0) != sample_seed(0, 0, 1));
 }

@@ -35,7 +35,7 @@ void check_resumes(MakeLoader make_loader, int whole_epochs, int seen) {
   torch::manual_seed(5);
   auto loader = make_loader();
   walks(loader, whole_epochs);
-  LoaderState state;
+  LoaderPosition state;
   torch::Tensor global_state;
   Batches rest;
   int count = 0;
@@ -338,4 +338,22 @@ TEST_CASE("after leaving a loop early the state is where it was left") {
   auto resumed = prepare_data_loader(DataLoader(numbers(8), {.batch_size = 2}));
   resumed.load_state_dict(loader.state_dict());
   CHECK(walk(resumed) == Batches{{6, 7}});
+}
+
+TEST_CASE("an epoch skips batches at its start or behind the first round, or all if there are fewer") {
+  auto batches = [](int64_t count, const data::Skip& skip) {
+    return data::EpochBatches(
+        [next = int64_t{0}, count]() mutable {
+          return next < count ? std::optional(data::Indices{next++}) : std::nullopt;
+        },
+        skip);
+  };
+  auto read = [](data::EpochBatches epoch) {
+    data::Indices all;
+    while (auto batch = epoch.next()) all.push_back(batch->front());
+    return all;
+  };
+  CHECK(read(batches(5, {.count = 3})) == data::Indices{3, 4});
+  CHECK(read(batches(2, {.count = 5})).empty());
+  CHECK(read(batches(5, {.count = 2, .after = 1})) == data::Indices{0, 3, 4});
 }

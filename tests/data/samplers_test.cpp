@@ -106,3 +106,10 @@ TEST_CASE("a random sampler of an empty data set gives nothing, and refuses to d
   CHECK_THROWS_WITH_AS(RandomSampler(0, {.num_samples = 3}), doctest::Contains("3 samples from a data set of 0"),
                        Error);
 }
+
+TEST_CASE("the seed of a sample depends on base seed, epoch and index, and on nothing else") {
+  CHECK(sample_seed(1, 2, 3) == sample_seed(1, 2, 3));
+  CHECK(sample_seed(1, 2, 3) != sample_seed(1, 3, 2));
+  CHECK(sample_seed(1, 2, 3) != sample_seed(2, 2, 3));
+  CHECK(sample_seed(0, 0, 0) != sample_seed(0, 0, 1));
+}

@@ -159,16 +159,3 @@ TEST_CASE("a batch that ranks cannot share equally is refused with both numbers"
   CHECK_THROWS_WITH_AS(BatchShard(stream_of({}), {.world_size = 2, .batch_size = {}, .split_batches = true}),
                        doctest::Contains("batches of one size"), accelerate::Error);
 }
-
-TEST_CASE("a part of a stream can be left out, or all of it if there is not as much") {
-  auto rest = without<int64_t>({.count = 3}, count_to(5));
-  CHECK(rest() == 3);
-  CHECK(rest() == 4);
-  CHECK(!rest());
-  CHECK(!without<int64_t>({.count = 5}, count_to(2))());
-  auto around = without<int64_t>({.count = 2, .after = 1}, count_to(5));
-  CHECK(around() == 0);
-  CHECK(around() == 3);
-  CHECK(around() == 4);
-  CHECK(!around());
-}

@@ -154,7 +154,7 @@ TEST_CASE("a loader with such a sampler resumes in an epoch, and the global gene
         torch::manual_seed(5);
         auto loader = make_loader();
         walk(loader);
-        LoaderState state;
+        LoaderPosition state;
         torch::Tensor global_state;
         Batches rest;
         int count = 0;

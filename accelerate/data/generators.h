@@ -1,13 +1,22 @@
 #pragma once
 
-// Saves, checks and restores states of random generators, above all of libtorch's global CPU generator.
+// Seeds and states of random generators, above all of libtorch's global CPU generator.
 
+#include <cstdint>
 #include <string_view>
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 namespace accelerate::data {
+
+/// Draws a 64-bit seed from `generator`, or from libtorch's global one if it is undefined.
+int64_t draw_seed(const at::Generator& generator = {});
+
+/// Returns the seed for a sample's own generator. It depends only on its arguments, so augmentations are the same for
+/// any number of workers and ranks, and after resuming. Do not draw from libtorch's global generator inside `get`:
+/// worker threads share it with the training loop, so both would become irreproducible.
+uint64_t sample_seed(uint64_t base_seed, int64_t epoch, int64_t index);
 
 /// Returns the state of libtorch's global CPU generator.
 at::Tensor global_generator_state();
@@ -33,3 +42,7 @@ class WithGlobalGenerator {
 };
 
 }  // namespace accelerate::data
+
+namespace accelerate {
+using data::sample_seed;
+}

@@ -1,14 +1,24 @@
-#include "accelerate/data/generator_state.h"
+#include "accelerate/data/generators.h"
 
 #include <mutex>
+#include <optional>
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/empty.h>
 
 #include "accelerate/base/error.h"
 
 namespace accelerate::data {
 
 namespace {
+
+/// The finaliser of SplitMix64: neighbouring inputs give unrelated outputs.
+uint64_t mix_bits(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
 
 void set_global_generator(const at::Tensor& state) {
   auto generator = at::detail::getDefaultCPUGenerator();
@@ -17,6 +27,15 @@ void set_global_generator(const at::Tensor& state) {
 }
 
 }  // namespace
+
+int64_t draw_seed(const at::Generator& generator) {
+  const auto given = generator.defined() ? std::optional(generator) : std::nullopt;
+  return at::empty({}, at::kLong).random_(given).item<int64_t>();
+}
+
+uint64_t sample_seed(uint64_t base_seed, int64_t epoch, int64_t index) {
+  return mix_bits(mix_bits(mix_bits(base_seed) ^ static_cast<uint64_t>(epoch)) ^ static_cast<uint64_t>(index));
+}
 
 at::Tensor global_generator_state() {
   auto generator = at::detail::getDefaultCPUGenerator();
