@@ -9,9 +9,8 @@
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/byte_size.h"
-#include "accelerate/formats/divide_into_shards.h"
-#include "accelerate/formats/model_file_names.h"
-#include "accelerate/formats/safetensors_shards.h"
+#include "accelerate/formats/model_files.h"
+#include "accelerate/formats/safetensors/files.h"
 #include "cli/command_line.h"
 #include "cli/parse_arguments.h"
 

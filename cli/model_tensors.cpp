@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/model_file_names.h"
-#include "accelerate/formats/safetensors_shards.h"
+#include "accelerate/formats/model_files.h"
+#include "accelerate/formats/safetensors/files.h"
 #include "cli/model_families.h"
 
 namespace accelerate::cli {

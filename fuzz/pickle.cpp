@@ -3,8 +3,7 @@
 #include <cstdlib>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/pickle_reader.h"
-#include "accelerate/formats/pickle_writer.h"
+#include "accelerate/formats/pickle/pickle.h"
 
 using namespace accelerate::formats;
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/safetensors.h"
+#include "accelerate/formats/safetensors/header.h"
 
 using namespace accelerate::formats;
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/shard_index.h"
+#include "accelerate/formats/model_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {

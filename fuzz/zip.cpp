@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/zip_reader.h"
+#include "accelerate/formats/zip/reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto read_at = [&](uint64_t position, char* destination, size_t bytes) {

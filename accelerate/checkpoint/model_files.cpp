@@ -10,7 +10,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
-#include "accelerate/formats/model_file_names.h"
+#include "accelerate/formats/model_files.h"
 #include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/weight_files.h"
 

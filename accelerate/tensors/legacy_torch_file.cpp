@@ -4,7 +4,7 @@
 #include <map>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/pickle_reader.h"
+#include "accelerate/formats/pickle/pickle.h"
 
 namespace accelerate::tensors {
 

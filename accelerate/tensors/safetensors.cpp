@@ -9,8 +9,8 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
-#include "accelerate/formats/safetensors.h"
-#include "accelerate/formats/safetensors_shards.h"
+#include "accelerate/formats/safetensors/files.h"
+#include "accelerate/formats/safetensors/header.h"
 #include "accelerate/tensors/safetensors_types.h"
 
 namespace accelerate::tensors {

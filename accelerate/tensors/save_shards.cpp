@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/atomic_file.h"
-#include "accelerate/formats/divide_into_shards.h"
+#include "accelerate/formats/model_files.h"
 
 namespace accelerate::tensors {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "accelerate/base/append.h"
-#include "accelerate/formats/model_file_names.h"
+#include "accelerate/formats/model_files.h"
 #include "accelerate/tensors/safetensors.h"
 
 namespace accelerate::tensors {

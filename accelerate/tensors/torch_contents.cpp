@@ -5,8 +5,8 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/formats/crc32.h"
-#include "accelerate/formats/pickle_reader.h"
-#include "accelerate/formats/zip_reader.h"
+#include "accelerate/formats/pickle/pickle.h"
+#include "accelerate/formats/zip/reader.h"
 #include "accelerate/tensors/legacy_torch_file.h"
 
 namespace accelerate::tensors {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "accelerate/base/file.h"
-#include "accelerate/formats/pickle.h"
+#include "accelerate/formats/pickle/pickle.h"
 
 namespace accelerate::tensors {
 

@@ -5,8 +5,8 @@
 #include <ATen/ops/empty.h>
 
 #include "accelerate/base/atomic_file.h"
-#include "accelerate/formats/pickle_writer.h"
-#include "accelerate/formats/zip_writer.h"
+#include "accelerate/formats/pickle/pickle.h"
+#include "accelerate/formats/zip/writer.h"
 #include "accelerate/tensors/torch_contents.h"
 #include "accelerate/tensors/torch_storage.h"
 

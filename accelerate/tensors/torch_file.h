@@ -8,7 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "accelerate/base/append.h"
-#include "accelerate/formats/value.h"
+#include "accelerate/formats/pickle/value.h"
 #include "accelerate/tensors/stored_tensor.h"
 
 namespace accelerate::tensors {
@@ -19,7 +19,7 @@ using TorchValue = formats::Value<at::Tensor>;
 using StoredValue = formats::Value<StoredTensor>;
 
 /// Reads a file of `torch.save`. All tensors are on the CPU; those that shared a storage share it again. No code in the
-/// file is executed: formats/pickle_reader.h lists what is accepted. Throws Error naming the file if it is truncated or
+/// file is executed: formats/pickle/pickle.h lists what is accepted. Throws Error naming the file if it is truncated or
 /// damaged, even if that happens during the read.
 TorchValue load_torch_file(const std::filesystem::path& path);
 

@@ -9,7 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/formats/pickle.h"
+#include "accelerate/formats/pickle/pickle.h"
 #include "accelerate/tensors/torch_file.h"
 
 namespace accelerate::tensors {

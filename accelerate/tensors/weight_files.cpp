@@ -6,7 +6,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/file.h"
-#include "accelerate/formats/shard_index.h"
+#include "accelerate/formats/model_files.h"
 #include "accelerate/tensors/safetensors.h"
 
 namespace accelerate::tensors {

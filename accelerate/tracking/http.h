@@ -25,7 +25,4 @@ struct HttpResponse {
 /// missing.
 HttpResponse send(const HttpRequest& request);
 
-/// Percent-encodes text for a URL: all but letters, digits and -._~.
-std::string url_escape(const std::string& text);
-
 }  // namespace accelerate::tracking

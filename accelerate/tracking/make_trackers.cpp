@@ -5,10 +5,9 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/nearest_name.h"
-#include "accelerate/tracking/csv_tracker.h"
-#include "accelerate/tracking/escapes_directory.h"
-#include "accelerate/tracking/jsonl_tracker.h"
+#include "accelerate/tracking/file_trackers.h"
 #include "accelerate/tracking/mlflow_tracker.h"
+#include "accelerate/tracking/settings.h"
 #include "accelerate/tracking/tensorboard_tracker.h"
 #include "accelerate/tracking/wandb_tracker.h"
 

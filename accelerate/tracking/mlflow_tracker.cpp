@@ -13,8 +13,8 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/utf8.h"
 #include "accelerate/tracking/http.h"
-#include "accelerate/tracking/setting.h"
-#include "accelerate/tracking/wall_time.h"
+#include "accelerate/tracking/settings.h"
+#include "accelerate/tracking/value.h"
 
 namespace accelerate::tracking {
 
@@ -30,6 +30,22 @@ constexpr size_t kMaxParamLength = 6000;
 constexpr size_t kMaxWaiting = 100'000;
 
 constexpr const char* kApi = "/api/2.0/mlflow/";
+
+/// Percent-encodes text for a URL: all but letters, digits and -._~.
+std::string url_escape(const std::string& text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string escaped;
+  for (unsigned char c : text) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+                 c == '_' || c == '~';
+    if (plain) {
+      escaped += static_cast<char>(c);
+    } else {
+      escaped += {'%', kHex[c >> 4], kHex[c & 15]};
+    }
+  }
+  return escaped;
+}
 
 int64_t now_in_milliseconds() { return static_cast<int64_t>(wall_time() * 1000); }
 

@@ -8,10 +8,10 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/log.h"
-#include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
-#include "accelerate/tracking/escapes_directory.h"
-#include "accelerate/tracking/wall_time.h"
+#include "accelerate/tracking/formats/event_file.h"
+#include "accelerate/tracking/settings.h"
+#include "accelerate/tracking/value.h"
 
 namespace accelerate::tracking {
 
@@ -23,7 +23,7 @@ int64_t next_file_number() {
   return number++;
 }
 
-formats::HParam hparam_of(const Value& value) {
+HParam hparam_of(const Value& value) {
   if (auto* flag = std::get_if<bool>(&value.content())) return *flag;
   if (auto number = number_of(value)) return *number;
   return to_text(value);
@@ -35,33 +35,33 @@ AppendFile& TensorBoardTracker::run(const std::filesystem::path& directory) {
   auto& file = runs_[directory];
   if (!file) {
     double now = wall_time();
-    auto name = formats::event_file_name(static_cast<int64_t>(now), host_name(), getpid(), next_file_number());
+    auto name = event_file_name(static_cast<int64_t>(now), host_name(), getpid(), next_file_number());
     auto fresh = std::make_unique<AppendFile>(directory / name);
-    fresh->append(formats::event_file_header(now));
+    fresh->append(event_file_header(now));
     file = std::move(fresh);
   }
   return *file;
 }
 
-void TensorBoardTracker::write(const std::filesystem::path& directory, const formats::EventSummary& summary,
+void TensorBoardTracker::write(const std::filesystem::path& directory, const EventSummary& summary,
                                std::optional<int64_t> step) {
   run(directory).append(summary.record(wall_time(), step.value_or(0)));
 }
 
 void TensorBoardTracker::store_init_configuration(const Values& config) {
-  std::vector<std::pair<std::string, formats::HParam>> settings;
+  std::vector<std::pair<std::string, HParam>> settings;
   std::string yaml;
   for (const auto& [name, value] : flatten(config)) settings.emplace_back(name, hparam_of(value));
   for (const auto& [name, value] : config) yaml += to_json(name) + ": " + to_json(value) + "\n";
 
   auto directory = directory_ / std::to_string(wall_time());
-  for (const auto& summary : formats::EventSummary::hparams(settings)) write(directory, summary, std::nullopt);
+  for (const auto& summary : EventSummary::hparams(settings)) write(directory, summary, std::nullopt);
   write_file_atomically(directory / "hparams.yml", yaml);
   runs_.erase(directory);
 }
 
 void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) {
-  formats::EventSummary summary;
+  EventSummary summary;
   bool anything = false;
   for (const auto& [name, value] : values) {
     if (auto* parts = std::get_if<Values>(&value.content())) {
@@ -77,7 +77,7 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
                             {.main_process_only = false});
           continue;
         }
-        write(directory_ / curve, formats::EventSummary().scalar(name, *number), step);
+        write(directory_ / curve, EventSummary().scalar(name, *number), step);
       }
       continue;
     }
@@ -94,13 +94,13 @@ void TensorBoardTracker::log(const Values& values, std::optional<int64_t> step) 
 void TensorBoardTracker::log_images(const Images& images, std::optional<int64_t> step) {
   for (const auto& [name, image] : images) {
     auto png = formats::encode_png(image.height, image.width, image.channels, image.pixels);
-    write(directory_, formats::EventSummary().image(name, image.height, image.width, image.channels, png), step);
+    write(directory_, EventSummary().image(name, image.height, image.width, image.channels, png), step);
   }
 }
 
 void TensorBoardTracker::log_histograms(const Histograms& histograms, std::optional<int64_t> step) {
   for (const auto& [name, numbers] : histograms) {
-    write(directory_, formats::EventSummary().histogram(name, numbers), step);
+    write(directory_, EventSummary().histogram(name, numbers), step);
   }
 }
 

@@ -10,11 +10,9 @@
 #include "accelerate/tracking/append_file.h"
 #include "accelerate/tracking/tracker.h"
 
-namespace accelerate::formats {
-class EventSummary;
-}
-
 namespace accelerate::tracking {
+
+class EventSummary;
 
 /// Writes event files below `directory` like Python's TensorBoardTracker. Numbers become scalars and texts become
 /// texts. A map of numbers becomes the curves of one chart, each in a run directory/<name>_<part>. The configuration
@@ -33,7 +31,7 @@ class TensorBoardTracker : public Tracker {
 
  private:
   AppendFile& run(const std::filesystem::path& directory);
-  void write(const std::filesystem::path& directory, const formats::EventSummary& summary, std::optional<int64_t> step);
+  void write(const std::filesystem::path& directory, const EventSummary& summary, std::optional<int64_t> step);
 
   std::filesystem::path directory_;
   std::map<std::filesystem::path, std::unique_ptr<AppendFile>> runs_;  // the event file of each directory

@@ -40,7 +40,9 @@ class Tracker {
   /// Stores the settings of the run.
   virtual void store_init_configuration(const Values& config) = 0;
 
-  /// Logs values of one step. They persist even if the process is killed right after.
+  /// Logs values of one step. The trackers for files (jsonl, csv, tensorboard) write them before this returns, so the
+  /// values survive a killed process. mlflow sends batches: values wait until a later call finds that send_interval has
+  /// passed. wandb writes the row of a step when the next step begins. finish() writes what is left.
   virtual void log(const Values& values, std::optional<int64_t> step) = 0;
 
   /// Logs images. Ignored by trackers that do not support them.

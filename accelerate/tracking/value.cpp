@@ -2,8 +2,9 @@
 
 #include <charconv>
 #include <cmath>
-
 #include <nlohmann/json.hpp>
+
+#include "accelerate/tracking/value.h"
 
 namespace accelerate::tracking {
 
@@ -81,6 +82,17 @@ Values flatten(const Values& values) {
   Values flat;
   flatten_into(flat, "", values);
   return flat;
+}
+
+Values record_of(const Values& values, std::optional<int64_t> step) {
+  Values record;
+  if (step) record.emplace_back("step", *step);
+  record.emplace_back("time", wall_time());
+  for (const auto& [name, value] : values) {
+    const bool is_taken = name == "time" || (step && name == "step");
+    record.emplace_back(is_taken ? "metric/" + name : name, value);
+  }
+  return record;
 }
 
 }  // namespace accelerate::tracking

@@ -1,7 +1,8 @@
 #pragma once
 
-// Values that trackers accept, and their conversion to text.
+// Values that trackers accept, their conversion to text, and the record that one call of log() writes.
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -55,5 +56,14 @@ std::string to_text(const Value& value);
 
 /// Flattens nested maps: {"a": {"b": 1}} becomes {"a/b": 1}.
 Values flatten(const Values& values);
+
+/// The step, if given, the time, and the values. A value named step or time becomes `metric/step` or `metric/time`,
+/// because names in a record are unique.
+Values record_of(const Values& values, std::optional<int64_t> step);
+
+/// Seconds since the Unix epoch.
+inline double wall_time() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace accelerate::tracking

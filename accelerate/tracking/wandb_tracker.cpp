@@ -8,8 +8,8 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/log.h"
-#include "accelerate/tracking/setting.h"
-#include "accelerate/tracking/wall_time.h"
+#include "accelerate/tracking/settings.h"
+#include "accelerate/tracking/value.h"
 
 namespace accelerate::tracking {
 
@@ -72,7 +72,7 @@ void make_latest(const fs::path& directory) {
   if (error) fs::remove(fresh, error);
 }
 
-void add_items(formats::WandbItems& items, const std::vector<std::string>& names, const Values& values) {
+void add_items(WandbItems& items, const std::vector<std::string>& names, const Values& values) {
   for (const auto& [name, value] : values) {
     auto path = names;
     path.push_back(name);
@@ -84,8 +84,8 @@ void add_items(formats::WandbItems& items, const std::vector<std::string>& names
   }
 }
 
-void replace_or_add(formats::WandbItems& items, const formats::WandbItems::value_type& item) {
-  const auto known = std::ranges::find(items, item.first, &formats::WandbItems::value_type::first);
+void replace_or_add(WandbItems& items, const WandbItems::value_type& item) {
+  const auto known = std::ranges::find(items, item.first, &WandbItems::value_type::first);
   if (known == items.end()) {
     items.push_back(item);
   } else {
@@ -117,22 +117,22 @@ void WandbTracker::start() {
   run_.start_time = wall_time();
   directory_ = home_ / ("offline-run-" + directory_time(run_.start_time) + "-" + run_.id);
   file_.emplace(directory_ / ("run-" + run_.id + ".wandb"));
-  append({formats::wandb_version_record(run_.id), formats::wandb_run_record(run_)});
+  append({wandb_version_record(run_.id), wandb_run_record(run_)});
   make_latest(directory_);
 }
 
-void WandbTracker::append(const std::vector<formats::ProtobufMessage>& records) {
+void WandbTracker::append(const std::vector<ProtobufMessage>& records) {
   if (!file_) return;
-  file_->append(formats::wandb_file_bytes(file_->bytes(), num_records_, records));
+  file_->append(wandb_file_bytes(file_->bytes(), num_records_, records));
   num_records_ += static_cast<int64_t>(records.size());
 }
 
 double WandbTracker::runtime_seconds() const { return wall_time() - run_.start_time; }
 
 void WandbTracker::store_init_configuration(const Values& config) {
-  formats::WandbItems items;
+  WandbItems items;
   for (const auto& [name, value] : config) items.push_back({{name}, to_json(value)});
-  append({formats::wandb_config_record(items)});
+  append({wandb_config_record(items)});
 }
 
 void WandbTracker::log(const Values& values, std::optional<int64_t> step) {
@@ -145,22 +145,22 @@ void WandbTracker::log(const Values& values, std::optional<int64_t> step) {
   }
   if (row_step > last_step_) write_row();
   last_step_ = row_step;
-  formats::WandbItems items;
+  WandbItems items;
   add_items(items, {}, values);
   add_items(items, {}, {{"_step", row_step}, {"_runtime", runtime_seconds()}, {"_timestamp", wall_time()}});
   for (const auto& item : items) replace_or_add(row_, item);
-  append({formats::wandb_summary_record(items)});
+  append({wandb_summary_record(items)});
 }
 
 void WandbTracker::write_row() {
   if (row_.empty()) return;
-  append({formats::wandb_history_record(row_, last_step_)});
+  append({wandb_history_record(row_, last_step_)});
   row_.clear();
 }
 
 void WandbTracker::finish() {
   write_row();
-  append({formats::wandb_exit_record(static_cast<int64_t>(runtime_seconds()))});
+  append({wandb_exit_record(static_cast<int64_t>(runtime_seconds()))});
   file_.reset();
   if (!disabled_) get_logger("accelerate.tracking").info("`wandb sync " + directory_.string() + "` uploads this run");
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "accelerate/formats/wandb_file.h"
 #include "accelerate/tracking/append_file.h"
+#include "accelerate/tracking/formats/wandb_file.h"
 #include "accelerate/tracking/tracker.h"
 #include "accelerate/tracking/tracker_options.h"
 
@@ -34,17 +34,17 @@ class WandbTracker : public Tracker {
   const std::filesystem::path& directory() const { return directory_; }
 
  private:
-  void append(const std::vector<formats::ProtobufMessage>& records);
+  void append(const std::vector<ProtobufMessage>& records);
   void write_row();
   double runtime_seconds() const;
 
-  formats::WandbRun run_;
+  WandbRun run_;
   std::filesystem::path home_;  // the parent directory of the runs
   bool disabled_;
   std::filesystem::path directory_;
   std::optional<AppendFile> file_;
   int64_t num_records_ = 0;
-  formats::WandbItems row_;  // of the last step; `wandb sync` would count two rows of one step as two steps
+  WandbItems row_;  // of the last step; `wandb sync` would count two rows of one step as two steps
   int64_t last_step_ = -1;
 };
 

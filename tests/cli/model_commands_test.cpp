@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/config/launch_config.h"
-#include "accelerate/formats/safetensors_shards.h"
+#include "accelerate/formats/safetensors/files.h"
 #include "cli/model_tensors.h"
 #include "cli/table.h"
 #include "tests/cli/command_run.h"

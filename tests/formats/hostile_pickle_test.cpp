@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/pickle_reader.h"
-#include "accelerate/formats/pickle_writer.h"
+#include "accelerate/formats/pickle/pickle.h"
 
 using namespace accelerate;
 using namespace accelerate::formats;

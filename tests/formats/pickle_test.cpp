@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/pickle_reader.h"
-#include "accelerate/formats/pickle_writer.h"
+#include "accelerate/formats/pickle/pickle.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/safetensors.h"
+#include "accelerate/formats/safetensors/header.h"
 #include "tests/support/time_limit.h"
 
 using namespace accelerate;

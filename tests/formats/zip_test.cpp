@@ -8,8 +8,8 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/formats/crc32.h"
-#include "accelerate/formats/zip_reader.h"
-#include "accelerate/formats/zip_writer.h"
+#include "accelerate/formats/zip/reader.h"
+#include "accelerate/formats/zip/writer.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 

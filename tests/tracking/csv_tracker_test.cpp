@@ -1,11 +1,11 @@
-#include "accelerate/tracking/csv_tracker.h"
+#include "accelerate/tracking/file_trackers.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <filesystem>
 
-#include "accelerate/tracking/csv_text.h"
+#include "accelerate/tracking/file_trackers.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
 

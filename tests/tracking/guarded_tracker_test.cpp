@@ -1,4 +1,4 @@
-#include "accelerate/tracking/guarded_tracker.h"
+#include "accelerate/tracking/trackers.h"
 
 #include <doctest/doctest.h>
 

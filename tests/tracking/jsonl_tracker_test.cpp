@@ -1,4 +1,4 @@
-#include "accelerate/tracking/jsonl_tracker.h"
+#include "accelerate/tracking/file_trackers.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

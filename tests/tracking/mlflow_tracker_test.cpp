@@ -10,7 +10,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
-#include "accelerate/tracking/guarded_tracker.h"
+#include "accelerate/tracking/trackers.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"

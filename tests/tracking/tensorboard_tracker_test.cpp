@@ -6,9 +6,9 @@
 #include <fstream>
 
 #include "accelerate/base/error.h"
-#include "accelerate/formats/event_file.h"
 #include "accelerate/formats/png.h"
-#include "accelerate/tracking/jsonl_tracker.h"
+#include "accelerate/tracking/file_trackers.h"
+#include "accelerate/tracking/formats/event_file.h"
 #include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_directory.h"
@@ -17,7 +17,7 @@ using namespace accelerate;
 using namespace accelerate::tracking;
 
 TEST_CASE("the checksum of event files is the masked CRC-32C") {
-  CHECK(formats::masked_crc32c("123456789") == ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8));
+  CHECK(masked_crc32c("123456789") == ((0xe3069283 >> 15 | 0xe3069283 << 17) + 0xa282ead8));
 }
 
 TEST_CASE("an image with the wrong number of values or channels is refused") {

@@ -17,7 +17,6 @@
 
 using namespace accelerate;
 using namespace accelerate::tracking;
-using formats::ProtobufMessage;
 namespace fs = std::filesystem;
 
 namespace {
@@ -71,7 +70,7 @@ TEST_CASE("records of W&B are cut at the ends of blocks, wherever those fall") {
     std::vector<std::string> expected;
     for (int64_t number = 0; number < 3; ++number) {
       auto record = ProtobufMessage().text(9, std::string(size, static_cast<char>('a' + number)));
-      file += formats::wandb_file_bytes(file.size(), number, {record});
+      file += wandb_file_bytes(file.size(), number, {record});
       expected.push_back(ProtobufMessage().integer(1, number + 1).bytes() + record.bytes());
     }
     CHECK(records_in(file) == expected);
