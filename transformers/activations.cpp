@@ -62,8 +62,7 @@ const std::map<std::string, Activation, std::less<>>& known() {
 Activation activation(const std::string& name) {
   auto found = known().find(name);
   if (found != known().end()) return found->second;
-  accelerate::fail("the activation '", name, "' is not known; there are ",
-                   accelerate::listed(std::views::keys(known())));
+  accelerate::fail("the activation '", name, "' is unknown; it can be ", accelerate::listed(std::views::keys(known())));
 }
 
 std::vector<std::string> activation_names() {

@@ -32,7 +32,7 @@ Table& table() {
 }  // namespace
 
 void register_architecture(Architecture architecture) {
-  if (architecture.model_type.empty()) accelerate::fail("an architecture needs a model_type, which config.json names");
+  if (architecture.model_type.empty()) accelerate::fail("an architecture needs the model_type of config.json");
   auto name = architecture.model_type;
   table()[name] = std::move(architecture);
 }
@@ -45,7 +45,7 @@ std::vector<std::string> architecture_names() {
 const Architecture& find_architecture(const std::string& model_type) {
   auto found = table().find(model_type);
   if (found != table().end()) return found->second;
-  accelerate::fail(model_type.empty() ? "there is no model_type" : "the model_type '" + model_type + "' is not known",
+  accelerate::fail(model_type.empty() ? "there is no model_type" : "the model_type '" + model_type + "' is unknown",
                    "; there are ", accelerate::listed(std::views::keys(table())), ". register_architecture() adds one");
 }
 

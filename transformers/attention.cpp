@@ -47,7 +47,7 @@ std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config,
   if (!types) return std::nullopt;
   if (static_cast<int64_t>(types->size()) != num_layers) {
     accelerate::fail(config.source(), ": \"layer_types\" names ", types->size(),
-                     " layers, but \"num_hidden_layers\" is ", num_layers, "; it should name one for each");
+                     " layers, but \"num_hidden_layers\" is ", num_layers, "; it must name one for each");
   }
   std::vector<bool> windowed;
   for (const auto& type : *types) windowed.push_back(type == "sliding_attention");

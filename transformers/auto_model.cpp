@@ -28,12 +28,12 @@ template <class M>
 std::shared_ptr<M> make(const PretrainedConfig& config, Maker<M> Architecture::* maker, const char* what) {
   const auto& architecture = architecture_of(config);
   if (!(architecture.*maker)) {
-    fail(config.source(), ": models of type '", config.model_type(), "' have no form for ", what);
+    fail(config.source(), ": models of type '", config.model_type(), "' have no class for ", what);
   }
   try {
     return (architecture.*maker)(config);
   } catch (const c10::Error& error) {
-    fail(config.source(), ": no model can be made of these sizes; the largest is ", config.largest_number(), ". ",
+    fail(config.source(), ": no model can be created with these sizes; the largest is ", config.largest_number(), ". ",
          error.what_without_backtrace());
   }
 }

@@ -48,8 +48,8 @@ at::Tensor at_last_token(const at::Tensor& per_token, const at::Tensor& input_id
   if (!padding) {
     if (input_ids.size(0) > 1) {
       accelerate::fail("a batch of ", input_ids.size(0),
-                       " texts needs padding, and config.json has no pad_token_id; give it one with "
-                       "model->config().set(\"pad_token_id\", id), or give one text at a time");
+                       " texts needs padding, but config.json has no pad_token_id; set it with "
+                       "model->config().set(\"pad_token_id\", id), or pass one text at a time");
     }
     return per_token.select(1, -1);
   }

@@ -19,7 +19,7 @@ std::string python_name_of(at::ScalarType type) {
   for (const auto& [known, name] : kTypeNames) {
     if (known == type) return std::string(name);
   }
-  accelerate::fail("a model of type ", c10::toString(type), " has no name in a configuration");
+  accelerate::fail("a model of type ", c10::toString(type), " cannot be written to a configuration");
 }
 
 at::ScalarType type_called(std::string_view python_name) {

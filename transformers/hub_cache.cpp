@@ -30,7 +30,7 @@ std::string folder_of(const std::string& checkpoint) {
 
 fs::path find_checkpoint(const std::string& checkpoint, const std::string& revision) {
   if (fs::is_directory(checkpoint)) return checkpoint;
-  if (fs::exists(checkpoint)) fail(checkpoint, " is a file; give the directory that holds config.json and the weights");
+  if (fs::exists(checkpoint)) fail(checkpoint, " is a file; give the directory with config.json and the weights");
 
   auto repository = hub_cache() / folder_of(checkpoint);
   std::string commit = revision;
@@ -40,10 +40,10 @@ fs::path find_checkpoint(const std::string& checkpoint, const std::string& revis
 
   if (fs::is_directory(repository)) {
     fail("'", checkpoint, "' has no revision '", revision, "' in ", repository.string(),
-         "; fetch it with the Hugging Face client, or name one that is there");
+         "; download it with the Hugging Face client, or choose an existing one");
   }
   fail("'", checkpoint, "' is neither a directory nor a checkpoint in ", hub_cache().string(),
-       "; fetch it first with the Hugging Face client, or give a directory");
+       "; download it first with the Hugging Face client, or give a directory");
 }
 
 }  // namespace transformers

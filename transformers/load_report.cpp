@@ -72,10 +72,10 @@ std::string LoadReport::table() const {
   line("Key", "Status", "");
   text << std::string(width, '-') << "-+-----------\n";
   for (const auto& row : rows) line(row.key, row.status, row.details);
-  if (!missing.empty()) text << "MISSING: not in the checkpoint, newly initialised; train before you predict.\n";
+  if (!missing.empty()) text << "MISSING: not in the checkpoint, newly initialised; train the model before using it.\n";
   if (!unexpected.empty())
-    text << "UNEXPECTED: in the checkpoint alone; fine for another head, not for the same model.\n";
-  if (!mismatched.empty()) text << "MISMATCH: of another shape, newly initialised.\n";
+    text << "UNEXPECTED: only in the checkpoint; expected for another head, but not for the same model.\n";
+  if (!mismatched.empty()) text << "MISMATCH: with a different shape, newly initialised.\n";
   return text.str();
 }
 

@@ -27,14 +27,14 @@ void check_labels(const at::Tensor& labels, int64_t num_labels) {
   auto wrong = labels.ne(kIgnored).logical_and(labels.lt(0).logical_or(labels.ge(num_labels)));
   if (!wrong.any().item<bool>()) return;
   fail("the label ", labels.masked_select(wrong)[0].item<int64_t>(), " is out of range: the model has ", num_labels,
-       " labels, 0 to ", num_labels - 1, "; give num_labels to from_pretrained, or mend the data");
+       " labels, 0 to ", num_labels - 1, "; pass num_labels to from_pretrained, or fix the data");
 }
 
 /// Broadcasting would make something of them, but not what anybody meant.
 void check_label_for_each(const at::Tensor& logits, const at::Tensor& labels) {
   if (labels.sizes() == logits.sizes()) return;
   fail("the labels are ", labels.sizes(), " and the logits ", logits.sizes(),
-       "; each text needs a number for each of the model's labels");
+       "; each text needs one number per label of the model");
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ PretrainedConfig PretrainedConfig::from_json(std::string_view text, const std::s
 PretrainedConfig PretrainedConfig::from_pretrained(const std::string& checkpoint, const std::string& revision) {
   auto path = find_checkpoint(checkpoint, revision) / "config.json";
   auto text = accelerate::read_file_if_there(path);
-  if (!text) fail(path.string(), ": there is no such file; a checkpoint needs its config.json");
+  if (!text) fail(path.string(), ": no such file; a checkpoint needs its config.json");
   return from_json(*text, path.string());
 }
 
@@ -114,9 +114,9 @@ std::string type_in_words() {
   } else if constexpr (std::is_same_v<T, double>) {
     return "a number";
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return "a text";
+    return "a string";
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-    return "a list of texts";
+    return "a list of strings";
   } else {
     return "a list of numbers";
   }
@@ -136,7 +136,7 @@ std::optional<T> PretrainedConfig::find(std::string_view key) const {
   if (!value) return std::nullopt;
   auto expected = is_of_type<T>(*value) ? refusal(key, *value) : type_in_words<T>();
   if (!expected.empty()) {
-    fail(values_->source, ": \"", key, "\" is ", shortened(*value), "; it should be ", expected);
+    fail(values_->source, ": \"", key, "\" is ", shortened(*value), "; it must be ", expected);
   }
   return value->get<T>();
 }
@@ -144,12 +144,12 @@ std::optional<T> PretrainedConfig::find(std::string_view key) const {
 template <class T>
 T PretrainedConfig::require(std::string_view key) const {
   if (auto value = find<T>(key)) return std::move(*value);
-  fail(values_->source, ": \"", key, "\" is missing; it should be ", type_in_words<T>());
+  fail(values_->source, ": \"", key, "\" is missing; it must be ", type_in_words<T>());
 }
 
 int64_t PretrainedConfig::positive(std::string_view key, int64_t fallback) const {
   auto value = get(key, fallback);
-  if (value < 1) refuse({{key, value}}, "it should be at least 1");
+  if (value < 1) refuse({{key, value}}, "it must be at least 1");
   return value;
 }
 
@@ -196,13 +196,13 @@ TRANSFORMERS_CONFIG_TYPE(std::vector<std::string>)
 int64_t PretrainedConfig::num_labels() const {
   const auto* names = look_up(values_->json, "id2label");
   if (names && (!names->is_object() || names->empty())) {
-    fail(values_->source, ": \"id2label\" is ", shortened(*names), "; it should map numbers to names");
+    fail(values_->source, ": \"id2label\" is ", shortened(*names), "; it must map numbers to names");
   }
   return names ? static_cast<int64_t>(names->size()) : positive("num_labels", 2);
 }
 
 void PretrainedConfig::set_num_labels(int64_t count) {
-  if (count < 1) fail("num_labels is ", count, "; a classifier has at least one");
+  if (count < 1) fail("num_labels is ", count, "; a classifier needs at least one label");
   if (count == num_labels()) return;
   nlohmann::json names = nlohmann::json::object(), numbers = nlohmann::json::object();
   for (int64_t i = 0; i < count; ++i) {

@@ -27,7 +27,7 @@ ModelInputs ModelInputs::from(const accelerate::Batch& batch) {
     } else if (name == "labels" || name == "label") {
       inputs.labels = tensor;
     } else {
-      fail("a model takes no '", name,
+      fail("a model does not take '", name,
            "'; it takes input_ids, attention_mask, token_type_ids, position_ids and labels");
     }
   }
@@ -90,7 +90,7 @@ CausalLMOutput CausalLMModel::forward(const ModelInputs& inputs) {
 
 void check_inputs(const ModelInputs& inputs, int64_t vocabulary, int64_t max_length) {
   const auto& ids = inputs.input_ids;
-  if (ids.dim() != 2) fail("input_ids should be [batch, length], not ", ids.sizes());
+  if (ids.dim() != 2) fail("input_ids must be [batch, length], not ", ids.sizes());
   if (inputs.attention_mask.defined() && inputs.attention_mask.sizes() != ids.sizes()) {
     fail("attention_mask is ", inputs.attention_mask.sizes(), ", but input_ids is ", ids.sizes());
   }
@@ -103,7 +103,7 @@ void check_inputs(const ModelInputs& inputs, int64_t vocabulary, int64_t max_len
   for (auto id : {smallest.item<int64_t>(), largest.item<int64_t>()}) {
     if (id < 0 || id >= vocabulary) {
       fail("the token ", id, " is outside the model's vocabulary of ", vocabulary,
-           "; do the tokenizer and the model belong together?");
+           "; does the tokenizer match the model?");
     }
   }
 }

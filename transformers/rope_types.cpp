@@ -163,7 +163,7 @@ Rope longrope(const Settings& settings) {
     auto factors = settings.require<std::vector<double>>(key);
     if (static_cast<int64_t>(factors.size()) != settings.head_size() / 2) {
       accelerate::fail(settings.source(), ": \"", key, "\" has ", factors.size(), " numbers, and \"head_dim\" is ",
-                       settings.head_size(), "; there should be a number for each pair of a head's features");
+                       settings.head_size(), "; there must be one number for each pair of a head's features");
     }
     auto periods = at::pow(settings.theta(), places(settings.head_size()));
     return (at::tensor(factors, at::kFloat) * periods).reciprocal();
@@ -186,7 +186,7 @@ Rope make_rope(const PretrainedConfig& config, const RopeSource& source, int64_t
   if (type == "longrope") return longrope(settings);
   if (type == "llama3") return llama3(settings);
   accelerate::fail(config.source(), ": \"rope_type\" is \"", type,
-                   "\"; it should be default, linear, dynamic, yarn, longrope or llama3");
+                   "\"; it must be default, linear, dynamic, yarn, longrope or llama3");
 }
 
 }  // namespace transformers

@@ -72,8 +72,8 @@ void resolve_other_names(Sources& sources, const PretrainedModel& model, const f
     }
     const auto [place, is_only] = sources.emplace(weight, source->second);
     if (!is_only && !at::equal(place->second->read(), source->second->read().to(place->second->type))) {
-      fail(directory.string(), ": ", source->first, " and ", weight,
-           " differ, but config.json says that they are one; ", "set its tie_word_embeddings to false to use both");
+      fail(directory.string(), ": ", source->first, " and ", weight, " differ, but config.json ties them; ",
+           "set its tie_word_embeddings to false to use both");
     }
     source = sources.erase(source);
   }
@@ -188,9 +188,8 @@ LoadReport load_weights(PretrainedModel& model, const fs::path& directory, LoadO
     if (!weights.contains(name) && !model.ignores(name)) report.unexpected.push_back(name);
   }
   if (!report.mismatched.empty() && !options.ignore_mismatched_sizes) {
-    fail(directory.string(),
-         ": weights have other shapes than config.json says; give ignore_mismatched_sizes to initialise ",
-         "these anew\n", report.table());
+    fail(directory.string(), ": shapes of weights differ from config.json; set ignore_mismatched_sizes to initialise ",
+         "them again\n", report.table());
   }
   accelerate::tensors::copy_all(known);
   initialize_new(model, fresh);

@@ -112,9 +112,9 @@ TEST_CASE("a decoder's tokenizer pads with the token that it is given") {
   Checkpoint files(recorded("tokenizer_inputs").at("defaults").at("gpt2").at("files"));
   auto tokenizer = AutoTokenizer::from_pretrained(files.name());
   const std::vector<std::string> texts{"a", "aa"};
-  CHECK_THROWS_WITH_AS(
-      tokenizer(texts, {.padding = Padding::Longest}),
-      "the tokenizer has no token to pad with; give it one by set_pad_token, for example '<|endoftext|>'", Error);
+  CHECK_THROWS_WITH_AS(tokenizer(texts, {.padding = Padding::Longest}),
+                       "the tokenizer has no padding token; set one with set_pad_token, for example '<|endoftext|>'",
+                       Error);
   CHECK_THROWS_WITH_AS(tokenizer.set_pad_token("<none>"),
                        "set_pad_token: '<none>' is not in the vocabulary of the tokenizer", Error);
   tokenizer.set_pad_token(*tokenizer.special_tokens().eos_token);
@@ -152,9 +152,9 @@ TEST_CASE("a max_length beyond the positions of the model is refused for rows of
   const auto tokenizer = AutoTokenizer::from_pretrained(Checkpoint(files).name());
   const std::vector<LabelledText> rows{{.text = "a", .label = 1}};
   CHECK(tokenizer(rows, {.truncation = true, .max_length = 6}).at("input_ids").size(1) == 3);
-  CHECK_THROWS_WITH_AS(tokenizer(rows, {.truncation = true, .max_length = 7}),
-                       "max_length is 7, but the model has 6 positions by its config.json; give at most as many",
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      tokenizer(rows, {.truncation = true, .max_length = 7}),
+      "max_length is 7, but the model has 6 positions according to its config.json; use at most that many", Error);
 }
 
 TEST_CASE("a vocab.txt that is not BERT's is refused, and so are tokens that were added to it") {
@@ -182,7 +182,7 @@ TEST_CASE("a vocab.txt that is not BERT's is refused, and so are tokens that wer
 
   CHECK(refusal("added_tokens.json", R"({"[MASK]": 4, "<user>": 19})") ==
         "added_tokens.json: the token '<user>' was added to vocab.txt; Python's save_pretrained writes a "
-        "tokenizer.json that has it");
+        "tokenizer.json with it");
   CHECK(refusal("tokenizer_config.json", R"({"added_tokens_decoder": {"0": {"content": "[PAD]"}}})") == "");
   CHECK(refusal("tokenizer_config.json", R"({"added_tokens_decoder": {"19": {"content": "<user>"}}})")
             .starts_with("tokenizer_config.json: the token '<user>' was added"));
@@ -236,8 +236,8 @@ TEST_CASE("mistakes with tokenizers say what to do") {
   Checkpoint good(files);
   const auto tokenizer = AutoTokenizer::from_pretrained(good.name());
   CHECK_THROWS_WITH_AS(tokenizer(std::vector<std::string>{"a", "a film"}),
-                       doctest::Contains("ask for padding to have them in one batch"), Error);
-  CHECK_THROWS_WITH_AS(tokenizer("a", {.max_length = 0}), "max_length is 0; it has to be positive", Error);
+                       doctest::Contains("use padding to put them into one batch"), Error);
+  CHECK_THROWS_WITH_AS(tokenizer("a", {.max_length = 0}), "max_length is 0; it must be positive", Error);
   CHECK_THROWS_WITH_AS(tokenizer("a\xFF"), doctest::Contains("not UTF-8"), Error);
   CHECK_THROWS_WITH_AS(tokenizer.decode(torch::ones({1, 2})), doctest::Contains("give the ids of one text"), Error);
   CHECK_THROWS_WITH_AS(tokenizer.decode(torch::tensor({5, -100})),
@@ -253,9 +253,9 @@ TEST_CASE("mistakes with tokenizers say what to do") {
            {"[]", "tokenizer_config.json: this is not a JSON object"},
            {"{", "tokenizer_config.json: this is not a JSON object"},
            {R"({"padding_side": "top"})", "padding_side is \"top\"; it can be left or right"},
-           {R"({"model_input_names": ["input_ids", 3]})", "it should be a list of texts"},
-           {R"({"model_max_length": -1})", "model_max_length is -1; it should be a positive number"},
-           {R"({"pad_token": 3})", "pad_token should be a text"}}) {
+           {R"({"model_input_names": ["input_ids", 3]})", "it must be a list of strings"},
+           {R"({"model_max_length": -1})", "model_max_length is -1; it must be a positive number"},
+           {R"({"pad_token": 3})", "pad_token must be a string"}}) {
     Checkpoint broken(changed("bert", "tokenizer_config.json", config));
     CHECK_THROWS_WITH_AS(AutoTokenizer::from_pretrained(broken.name()), doctest::Contains(message.c_str()), Error);
   }

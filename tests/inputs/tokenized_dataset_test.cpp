@@ -77,9 +77,10 @@ TEST_CASE("rows fit into the positions of the model, and a max_length beyond the
   for (size_t i = 0; i < 3000; ++i) longest = std::max(longest, dataset.get(i).at("input_ids").numel());
   CHECK(longest == 5);
   example.options.max_length = 6;
-  CHECK_THROWS_WITH_AS(example.make(),
-                       "max_length is 6, but the model has 5 positions by its config.json; give at most as many",
-                       accelerate::Error);
+  CHECK_THROWS_WITH_AS(
+      example.make(),
+      "max_length is 6, but the model has 5 positions according to its config.json; use at most that many",
+      accelerate::Error);
   example.options.max_length.reset();
   example.files.write("config.json", R"({"model_type": "bert", "max_position_embeddings": 4})");
   example.tokenizer = AutoTokenizer::from_pretrained(example.files.name());
@@ -186,7 +187,7 @@ TEST_CASE("a broken file in the cache is replaced, and a cache that cannot be wr
   example.files.write("blocked", "a file where a directory should be");
   example.options.cache_directory = example.files.path() / "blocked" / "cache";
   warning = captured_stderr([&] { CHECK(example.make().size() == 3000); });
-  CHECK(warning.find("the tokens are not kept") != std::string::npos);
+  CHECK(warning.find("the tokens are not cached") != std::string::npos);
 }
 
 TEST_CASE("a file of the cache that holds other tensors than tokens is replaced") {
@@ -202,7 +203,7 @@ TEST_CASE("a file of the cache that holds other tensors than tokens is replaced"
     }
     accelerate::tensors::save_safetensors(changed, file);
     auto warning = captured_stderr([&] { CHECK_FALSE(example.make().from_cache()); });
-    CHECK(warning.find("not a file of the tokens of 3000 rows; tokenising again") != std::string::npos);
+    CHECK(warning.find("not a cache file with the tokens of 3000 rows; tokenising again") != std::string::npos);
   };
   with("labels", [](const auto& labels) { return torch::cat({labels, labels}); });
   with("labels", [](const auto& labels) { return labels.to(torch::kInt); });

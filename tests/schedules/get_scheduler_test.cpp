@@ -206,7 +206,7 @@ TEST_CASE("mistakes are named before training begins") {
   };
   CHECK_THROWS_WITH_AS(
       make("lineer", {}),
-      "get_scheduler: there is no schedule called 'lineer'; there are: linear, cosine, "
+      "get_scheduler: there is no schedule 'lineer'; it can be: linear, cosine, "
       "cosine_with_restarts, polynomial, constant, constant_with_warmup, inverse_sqrt, "
       "reduce_lr_on_plateau, cosine_with_min_lr, cosine_warmup_with_min_lr, warmup_stable_decay, greedy",
       Error);
@@ -219,8 +219,8 @@ TEST_CASE("mistakes are named before training begins") {
   CHECK_THROWS_WITH_AS(make("polynomial", with({.num_cycles = 1})),
                        "get_scheduler: polynomial has no option 'num_cycles'; it has: lr_end, power", Error);
   CHECK_THROWS_WITH_AS(make("linear", with({.power = 1})), doctest::Contains("it has: none"), Error);
-  CHECK_THROWS_WITH_AS(make("polynomial", with({.lr_end = 1})), doctest::Contains("lr_end has to be lower"), Error);
-  CHECK_THROWS_WITH_AS(make("inverse_sqrt", with({.timescale = 0})), doctest::Contains("has to be positive"), Error);
+  CHECK_THROWS_WITH_AS(make("polynomial", with({.lr_end = 1})), doctest::Contains("lr_end must be lower"), Error);
+  CHECK_THROWS_WITH_AS(make("inverse_sqrt", with({.timescale = 0})), doctest::Contains("must be positive"), Error);
   CHECK_THROWS_WITH_AS(make("cosine_with_min_lr", with({})), doctest::Contains("neither is given"), Error);
   CHECK_THROWS_WITH_AS(make("cosine_with_min_lr", with({.min_lr = 1e-6, .min_lr_rate = 0.1})),
                        doctest::Contains("both are given"), Error);
@@ -232,7 +232,7 @@ TEST_CASE("mistakes are named before training begins") {
                        doctest::Contains("decay_type is 'exp'; it can be linear, cosine or 1-sqrt"), Error);
   CHECK_THROWS_WITH_AS(make("warmup_stable_decay", with({.num_decay_steps = 2, .warmup_type = "exp"})),
                        doctest::Contains("warmup_type is 'exp'"), Error);
-  CHECK_THROWS_WITH_AS(make("greedy", with({.factor = 1})), doctest::Contains("factor is 1; it has to be below 1"),
+  CHECK_THROWS_WITH_AS(make("greedy", with({.factor = 1})), doctest::Contains("factor is 1; it must be below 1"),
                        Error);
   CHECK_THROWS_WITH_AS(make("greedy", with({.mode = "mean"})), doctest::Contains("it can be min or max"), Error);
   CHECK_THROWS_WITH_AS(make("greedy", with({.threshold_mode = "no"})), doctest::Contains("it can be rel or abs"),

@@ -167,7 +167,7 @@ TEST_CASE("what is wrong in a file is named") {
     file[part] = value;
     return error_of(file);
   };
-  CHECK(with("normalizer", {{"type", "Shout"}}).find("'Shout' is not known; it can be BertNormalizer, ") < 100);
+  CHECK(with("normalizer", {{"type", "Shout"}}).find("'Shout' is unknown; it can be BertNormalizer, ") < 100);
   CHECK(with("pre_tokenizer", {{"type", "Shout"}}).find("BertPreTokenizer") != std::string::npos);
   CHECK(with("model", {{"type", "Shout"}}).find("WordPiece") != std::string::npos);
   CHECK(with("normalizer", {{"type", "Prepend"}}).find("'prepend' is missing") != std::string::npos);
@@ -205,15 +205,15 @@ TEST_CASE("a part of a file that has another shape is named with the file") {
     file[part] = value;
     return error_of(file);
   };
-  CHECK(with("truncation", 5) == "x.json: 5 stands where an object with the field 'max_length' belongs");
-  CHECK(with("truncation", json::array()) == "x.json: [] stands where an object with the field 'max_length' belongs");
-  CHECK(with("padding", "x") == "x.json: \"x\" stands where an object with the field 'strategy' belongs");
-  CHECK(with("added_tokens", {1}).starts_with("x.json: 1 stands where an object"));
+  CHECK(with("truncation", 5) == "x.json: 5 is used instead of an object with the field 'max_length'");
+  CHECK(with("truncation", json::array()) == "x.json: [] is used instead of an object with the field 'max_length'");
+  CHECK(with("padding", "x") == "x.json: \"x\" is used instead of an object with the field 'strategy'");
+  CHECK(with("added_tokens", {1}).starts_with("x.json: 1 is used instead of an object"));
   CHECK(with("normalizer", {{"type", 3}}).starts_with("x.json: "));
   json piece = {{"Sequence", {{"id", 5}, {"type_id", 0}}}};
   json post_processor = {
       {"type", "TemplateProcessing"}, {"single", {piece}}, {"pair", {piece}}, {"special_tokens", json::object()}};
-  CHECK(with("post_processor", post_processor).find("the field 'id' is 5; it must be a text") != std::string::npos);
+  CHECK(with("post_processor", post_processor).find("the field 'id' is 5; it must be a string") != std::string::npos);
 }
 
 TEST_CASE("a word that is unknown to a vocabulary without its unk_token is an error with the file and the word") {

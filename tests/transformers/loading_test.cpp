@@ -96,7 +96,7 @@ TEST_CASE("the type of a model is what the caller says, else its configuration, 
   CHECK((type_of_weights(load_from(directory)) == at::kDouble));
   directory.write("config.json", bert_with(R"("dtype": "int8")"));
   CHECK(message_of([&] { load_from(directory); }) ==
-        Contains("\"dtype\" is \"int8\"; it should be float32, float64, float16"));
+        Contains("\"dtype\" is \"int8\"; it must be float32, float64, float16"));
 }
 
 TEST_CASE("labels are counted by id2label, else by num_labels") {
@@ -108,7 +108,7 @@ TEST_CASE("labels are counted by id2label, else by num_labels") {
   config.set_num_labels(5);
   CHECK(config.num_labels() == 5);
   CHECK_FALSE(config.contains("num_labels"));
-  CHECK(message_of([] { new_bert(R"("num_labels": 0)"); }) == Contains("\"num_labels\" is 0; it should be at least 1"));
+  CHECK(message_of([] { new_bert(R"("num_labels": 0)"); }) == Contains("\"num_labels\" is 0; it must be at least 1"));
 }
 
 TEST_CASE("a configuration nested without an end is refused") {
@@ -120,7 +120,7 @@ TEST_CASE("weights of another shape are an error, or initialised anew where the 
   TemporaryDirectory directory;
   new_bert()->save_pretrained(directory.path());
   auto message = message_of([&] { load_from(directory, {.num_labels = 3}); });
-  CHECK(message == Contains("give ignore_mismatched_sizes"));
+  CHECK(message == Contains("set ignore_mismatched_sizes"));
   CHECK(message == Contains("classifier.weight | MISMATCH   | checkpoint [2, 4], model [3, 4]"));
 
   LoadReport report;
@@ -143,9 +143,9 @@ TEST_CASE("what did not fit is told in a table, the layers of a name in one line
         "layer.{0, 1, 2}.a | UNEXPECTED\n"
         "classifier.weight | MISSING   \n"
         "words             | MISMATCH   | checkpoint [3, 4], model [5, 4]\n"
-        "MISSING: not in the checkpoint, newly initialised; train before you predict.\n"
-        "UNEXPECTED: in the checkpoint alone; fine for another head, not for the same model.\n"
-        "MISMATCH: of another shape, newly initialised.\n");
+        "MISSING: not in the checkpoint, newly initialised; train the model before using it.\n"
+        "UNEXPECTED: only in the checkpoint; expected for another head, but not for the same model.\n"
+        "MISMATCH: with a different shape, newly initialised.\n");
 }
 
 TEST_CASE("weights fit by the names of older versions, and with the prefix of the base model alone") {
@@ -215,7 +215,7 @@ TEST_CASE("checkpoints are found in the local cache by name and revision") {
   CHECK(PretrainedConfig::from_pretrained("ada/small", "v2").get<std::string>("commit", "") == "c2");
   CHECK(message_of([] { find_checkpoint("ada/small", ""); }) == Contains("'ada/small' has no revision ''"));
   CHECK(message_of([] { find_checkpoint("ada/small", "v3"); }) == Contains("'ada/small' has no revision 'v3' in"));
-  CHECK(message_of([] { find_checkpoint("ada/large"); }) == Contains("fetch it first with the Hugging Face client"));
+  CHECK(message_of([] { find_checkpoint("ada/large"); }) == Contains("download it first with the Hugging Face client"));
 
   auto hub = (cache.path() / "hub").string();
   for (const char* variable : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
@@ -236,7 +236,7 @@ TEST_CASE("what a model cannot compute with is told with the value and the limit
   accelerate::Batch batch;
   batch["input_ids"] = ids;
   batch["pixels"] = ids;
-  CHECK(message_of([&] { model->forward(batch); }) == Contains("a model takes no 'pixels'; it takes input_ids"));
+  CHECK(message_of([&] { model->forward(batch); }) == Contains("a model does not take 'pixels'; it takes input_ids"));
 }
 
 TEST_CASE("the kind of problem decides on the loss") {
@@ -256,7 +256,7 @@ TEST_CASE("the kind of problem decides on the loss") {
   }
   auto unknown = load_from(directory, {.problem_type = "ranking"});
   CHECK(message_of([&] { unknown->forward(inputs); }) ==
-        Contains("\"problem_type\" is \"ranking\"; it should be regression"));
+        Contains("\"problem_type\" is \"ranking\"; it must be regression"));
 }
 
 TEST_CASE("buffers and parameters that no layer holds are saved and loaded, and keep what they were made with") {

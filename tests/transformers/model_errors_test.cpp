@@ -62,8 +62,7 @@ TEST_CASE("a configuration that makes no model is refused, with the key and what
   CHECK(mentions(refusal(R"({"model_type": "modernbert", "classifier_pooling": "max"})"), "cls or mean"));
   CHECK(mentions(refusal(R"({"model_type": "qwen2", "num_hidden_layers": 2, "layer_types": ["full_attention"]})"),
                  "layer_types"));
-  CHECK(
-      mentions(refusal(R"({"model_type": "modernbert", "global_attn_every_n_layers": 0})"), "it should be at least 1"));
+  CHECK(mentions(refusal(R"({"model_type": "modernbert", "global_attn_every_n_layers": 0})"), "it must be at least 1"));
   CHECK(mentions(refusal(R"({"model_type": "albert", "num_hidden_groups": 0})"), "\"num_hidden_groups\" is 0"));
   CHECK(mentions(refusal(R"({"model_type": "deberta-v2", "conv_kernel_size": 3, "conv_groups": 0})"), "conv_groups"));
   CHECK(mentions(refusal(R"({"model_type": "deberta-v2", "conv_kernel_size": 3, "conv_groups": 7})"),

@@ -124,7 +124,7 @@ std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_token
 PadToken AutoTokenizer::pad_token() const {
   const auto& token = config_.special_tokens.pad_token;
   if (!token) {
-    fail("the tokenizer has no token to pad with; give it one by set_pad_token, for example '",
+    fail("the tokenizer has no padding token; set one with set_pad_token, for example '",
          config_.special_tokens.eos_token.value_or("<pad>"), "'");
   }
   const auto id = tokenizer_.token_to_id(*token);
@@ -141,7 +141,7 @@ void AutoTokenizer::check_max_length(std::optional<int64_t> max_length) const {
   const auto positions = config_.max_positions;
   if (!max_length || !positions || *max_length <= *positions) return;
   fail("max_length is ", *max_length, ", but the model has ", *positions,
-       " positions by its config.json; give at most as many");
+       " positions according to its config.json; use at most that many");
 }
 
 /// The tokenizer as one call wants it. A copy, which shares the vocabulary.
@@ -151,7 +151,7 @@ Tokenizer AutoTokenizer::truncating(const TokenizeOptions& options) const {
   const auto max_length = options.max_length ? options.max_length : config_.model_max_length;
   const bool length_alone = options.max_length && options.padding == Padding::No;
   if (!max_length || !(options.truncation || length_alone)) return tokenizer;
-  if (*max_length < 1) fail("max_length is ", *max_length, "; it has to be positive");
+  if (*max_length < 1) fail("max_length is ", *max_length, "; it must be positive");
   tokenizer.enable_truncation({.max_length = static_cast<size_t>(*max_length), .direction = config_.truncation_side});
   return tokenizer;
 }

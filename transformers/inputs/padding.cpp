@@ -32,12 +32,12 @@ int64_t padded_length(const std::vector<Batch>& rows, const PadOptions& options)
     for (const auto& row : rows) {
       if (row.at("input_ids").size(0) == longest) continue;
       fail("the texts have different numbers of tokens, ", longest, " and ", row.at("input_ids").size(0),
-           " among them; ask for padding to have them in one batch");
+           " among them; use padding to put them into one batch");
     }
     return longest;
   }
   if (options.padding == Padding::MaxLength) {
-    if (!options.max_length) fail("padding to max_length: max_length is not given, and the tokenizer has none");
+    if (!options.max_length) fail("padding to max_length: max_length is not given, and the tokenizer has no default");
     longest = std::max(longest, *options.max_length);
   }
   const int64_t multiple = std::max<int64_t>(1, options.pad_to_multiple_of);

@@ -152,7 +152,8 @@ bool TokenizedDataset::load(const std::filesystem::path& path, size_t num_rows) 
       if (name == "ends") ends_ = tensor;
       if (name == "labels") labels_ = tensor;
     }
-    if (!fits(num_rows)) accelerate::fail(path.string(), ": this is not a file of the tokens of ", num_rows, " rows");
+    if (!fits(num_rows))
+      accelerate::fail(path.string(), ": this is not a cache file with the tokens of ", num_rows, " rows");
     return true;
   } catch (const accelerate::Error& error) {
     accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; tokenising again");
@@ -166,7 +167,7 @@ void TokenizedDataset::save(const std::filesystem::path& path) const {
     accelerate::tensors::save_safetensors(
         {{"input_ids", ids_}, {"token_type_ids", type_ids_}, {"ends", ends_}, {"labels", labels_}}, path);
   } catch (const std::exception& error) {  // the run goes on without
-    accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; the tokens are not kept");
+    accelerate::get_logger("transformers.inputs").warning(std::string(error.what()) + "; the tokens are not cached");
   }
 }
 

@@ -40,7 +40,7 @@ std::optional<std::string> token_of(const json& config, const char* key, const s
   auto token = config.value(key, json());
   if (token.is_object()) token = token.value("content", json());
   if (token.is_null()) return std::nullopt;
-  if (!token.is_string()) fail(path.string(), ": ", key, " should be a text");
+  if (!token.is_string()) fail(path.string(), ": ", key, " must be a string");
   return token.get<std::string>();
 }
 
@@ -49,7 +49,7 @@ std::optional<int64_t> max_length_of(const json& config, const std::filesystem::
   const auto length = config.value("model_max_length", json());
   if (length.is_null()) return std::nullopt;
   if (!length.is_number() || length.get<double>() < 1) {
-    fail(path.string(), ": model_max_length is ", length.dump(), "; it should be a positive number");
+    fail(path.string(), ": model_max_length is ", length.dump(), "; it must be a positive number");
   }
   if (length.get<double>() > 1e9) return std::nullopt;
   return length.get<int64_t>();
@@ -65,7 +65,7 @@ std::optional<std::vector<std::string>> named_inputs(const json& config, const s
   if (names.is_null()) return std::nullopt;
   auto is_text = [](const json& name) { return name.is_string(); };
   if (!names.is_array() || !std::all_of(names.begin(), names.end(), is_text)) {
-    fail(path.string(), ": model_input_names is ", names.dump(), "; it should be a list of texts");
+    fail(path.string(), ": model_input_names is ", names.dump(), "; it must be a list of strings");
   }
   return names.get<std::vector<std::string>>();
 }
@@ -133,7 +133,7 @@ void refuse_added_tokens(const json& config, const std::filesystem::path& direct
   auto refuse = [&](const std::string& token, const char* file) {
     if (of_bert.contains(token)) return;
     fail((directory / file).string(), ": the token '", token,
-         "' was added to vocab.txt; Python's save_pretrained writes a tokenizer.json that has it");
+         "' was added to vocab.txt; Python's save_pretrained writes a tokenizer.json with it");
   };
   if (const auto added = config.find("added_tokens_decoder"); added != config.end()) {
     for (const auto& token : *added) {

@@ -99,7 +99,7 @@ BertModel::BertModel(const PretrainedConfig& config, const BertConfig& sizes, co
   if (variant.positions_after_padding) {
     if (sizes.pad_token_id < 0 || sizes.pad_token_id + 1 >= sizes.max_position_embeddings) {
       config.refuse({{"pad_token_id", sizes.pad_token_id}, {"max_position_embeddings", sizes.max_position_embeddings}},
-                    "positions are counted from the padding's id, and at least one should be left for a token");
+                    "positions start after the id of the padding token, so there must be at least one more");
     }
   }
   if (sizes.embedding_size != sizes.hidden_size) {

@@ -222,7 +222,7 @@ DebertaV2ForSequenceClassification::DebertaV2ForSequenceClassification(const Pre
       classifier_dropout_(config.get("cls_dropout", deberta_->sizes().hidden_dropout_prob)) {
   auto hidden_size = deberta_->sizes().hidden_size;
   if (auto pooler_size = config.get("pooler_hidden_size", hidden_size); pooler_size != hidden_size) {
-    config.refuse({{"pooler_hidden_size", pooler_size}, {"hidden_size", hidden_size}}, "they should be equal");
+    config.refuse({{"pooler_hidden_size", pooler_size}, {"hidden_size", hidden_size}}, "they must be equal");
   }
   pooler_ = linear("pooler.dense", hidden_size, hidden_size);
   classifier_ = linear("classifier", hidden_size, config.num_labels());

@@ -69,19 +69,19 @@ DebertaV2Config::DebertaV2Config(const PretrainedConfig& config)
   if (max_relative_positions < 1) max_relative_positions = max_position_embeddings;
   if (conv_kernel_size > 0 && hidden_size % conv_groups != 0) {
     config.refuse({{"hidden_size", hidden_size}, {"conv_groups", conv_groups}},
-                  "the groups should divide the hidden size");
+                  "the hidden size must be a multiple of the number of groups");
   }
   if (conv_kernel_size > 0 && conv_kernel_size % 2 == 0) {
-    config.refuse({{"conv_kernel_size", conv_kernel_size}}, "it should be odd, or 0 for no convolution");
+    config.refuse({{"conv_kernel_size", conv_kernel_size}}, "it must be odd, or 0 for no convolution");
   }
   if (attention_head_size != head_size()) {
     config.refuse({{"attention_head_size", attention_head_size},
                    {"hidden_size", hidden_size},
                    {"num_attention_heads", num_attention_heads}},
-                  "the heads together should be as large as the hidden size");
+                  "the total size of the heads must equal the hidden size");
   }
   if (position_buckets == 1) {
-    config.refuse({{"position_buckets", position_buckets}}, "it should be at least 2, or -1 for none");
+    config.refuse({{"position_buckets", position_buckets}}, "it must be at least 2, or -1 for none");
   }
 }
 

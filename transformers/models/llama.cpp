@@ -30,7 +30,7 @@ LlamaConfig LlamaConfig::from(const PretrainedConfig& config, const LlamaConfig&
   if (sizes.num_key_value_heads < 1 || sizes.num_attention_heads % sizes.num_key_value_heads != 0) {
     config.refuse(
         {{"num_attention_heads", sizes.num_attention_heads}, {"num_key_value_heads", sizes.num_key_value_heads}},
-        "the heads of keys and values should divide the attention heads");
+        "the number of attention heads must be a multiple of the number of key-value heads");
   }
   check_rotated_heads(config, sizes.head_dim, sizes.hidden_size, sizes.num_attention_heads);
   if (auto padding = config.find<int64_t>("pad_token_id")) check_padding(config, *padding, sizes.vocab_size);

@@ -74,16 +74,16 @@ constexpr int64_t kNumBuckets = 32;  // of distances, whatever the configuration
 
 BertConfig mpnet_sizes(const PretrainedConfig& config) {
   auto sizes = BertConfig::from(config, {.vocab_size = 30527});
-  if (sizes.vocab_size <= kPadding) config.refuse({{"vocab_size", sizes.vocab_size}}, "it should be at least 2");
+  if (sizes.vocab_size <= kPadding) config.refuse({{"vocab_size", sizes.vocab_size}}, "it must be at least 2");
   if (sizes.max_position_embeddings <= kPadding + 1) {
-    config.refuse({{"max_position_embeddings", sizes.max_position_embeddings}}, "it should be at least 3");
+    config.refuse({{"max_position_embeddings", sizes.max_position_embeddings}}, "it must be at least 3");
   }
   return sizes;
 }
 
 int64_t num_buckets(const PretrainedConfig& config) {
   auto buckets = config.get("relative_attention_num_buckets", kNumBuckets);
-  if (buckets < kNumBuckets) config.refuse({{"relative_attention_num_buckets", buckets}}, "it should be at least 32");
+  if (buckets < kNumBuckets) config.refuse({{"relative_attention_num_buckets", buckets}}, "it must be at least 32");
   return buckets;
 }
 

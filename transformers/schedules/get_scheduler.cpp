@@ -63,7 +63,7 @@ double min_lr_rate(const Request& request) {
 std::shared_ptr<Schedule> make_polynomial(const Request& request) {
   const double lr = request.initial_lr(), lr_end = request.kwargs.lr_end.value_or(1e-7);
   if (!(lr > lr_end)) {
-    fail("polynomial: lr_end is ", lr_end, " and the learning rate of the optimizer ", lr, "; lr_end has to be lower");
+    fail("polynomial: lr_end is ", lr_end, " and the learning rate of the optimizer ", lr, "; lr_end must be lower");
   }
   return by_factor(request, polynomial(request.num_warmup_steps, *request.num_training_steps, lr, lr_end,
                                        request.kwargs.power.value_or(1)));
@@ -72,7 +72,7 @@ std::shared_ptr<Schedule> make_polynomial(const Request& request) {
 std::shared_ptr<Schedule> make_inverse_sqrt(const Request& request) {
   const int64_t usual = request.num_warmup_steps > 0 ? request.num_warmup_steps : 10000;
   const int64_t timescale = request.kwargs.timescale.value_or(usual);
-  if (timescale <= 0) fail("inverse_sqrt: timescale is ", timescale, "; it has to be positive");
+  if (timescale <= 0) fail("inverse_sqrt: timescale is ", timescale, "; it must be positive");
   return by_factor(request, inverse_sqrt(request.num_warmup_steps, timescale));
 }
 
@@ -179,7 +179,7 @@ const Recipe& recipe_of(std::string_view name) {
     if (recipe.name == name) return recipe;
   }
   auto known = recipes() | std::views::transform(&Recipe::name);
-  fail("get_scheduler: there is no schedule called '", name, "'; there are: ", accelerate::listed(known));
+  fail("get_scheduler: there is no schedule '", name, "'; it can be: ", accelerate::listed(known));
 }
 
 void check_steps(const Recipe& recipe, const char* option, const std::optional<int64_t>& steps, bool needed) {

@@ -26,7 +26,7 @@ bool Improvement::is_better(double value, double best) const {
 
 void check_options(const MetricOptions& options, size_t num_groups, const char* schedule) {
   options.improvement.check();
-  if (options.factor >= 1) accelerate::fail(schedule, ": factor is ", options.factor, "; it has to be below 1");
+  if (options.factor >= 1) accelerate::fail(schedule, ": factor is ", options.factor, "; it must be below 1");
   if (options.min_lrs.size() != num_groups) {
     accelerate::fail(schedule, ": min_lr has ", options.min_lrs.size(), " values; the optimizer has ", num_groups,
                      " groups of parameters");

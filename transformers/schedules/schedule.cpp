@@ -27,10 +27,10 @@ std::shared_ptr<const Rates> initial_rates(const torch::optim::Optimizer& optimi
 
 }  // namespace
 
-void Schedule::step() { accelerate::fail("scheduler.step(): this schedule follows a metric; call step(metric)"); }
+void Schedule::step() { accelerate::fail("scheduler.step(): this schedule uses a metric; call step(metric)"); }
 
 void Schedule::step(double metric) {
-  accelerate::fail("scheduler.step(", metric, "): this schedule follows no metric; call step()");
+  accelerate::fail("scheduler.step(", metric, "): this schedule does not use a metric; call step()");
 }
 
 std::vector<double> Schedule::learning_rates() const {
@@ -42,8 +42,8 @@ std::vector<double> Schedule::learning_rates() const {
 void Schedule::set_learning_rates(const std::vector<double>& rates) {
   auto& groups = optimizer_.param_groups();
   if (groups.size() != rates.size()) {
-    accelerate::fail("the schedule was made for ", rates.size(), " groups of parameters, and the optimizer has ",
-                     groups.size(), "; add groups before making the schedule");
+    accelerate::fail("the schedule was created for ", rates.size(), " groups of parameters, and the optimizer has ",
+                     groups.size(), "; add groups before creating the schedule");
   }
   for (size_t i = 0; i < rates.size(); ++i) groups[i].options().set_lr(rates[i]);
 }

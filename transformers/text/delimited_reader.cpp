@@ -69,7 +69,7 @@ void DelimitedReader::read_quoted_field(size_t& position) {
   if (line_.substr(position) == "\r") ++position;
   if (position < line_.size() && line_[position] != delimiters_.separator) {
     lines_.fail_at(lines_.line_number(), "'", line_.substr(position, 1), "' follows the closing quote of a field; ",
-                   "write a quote inside a field twice");
+                   "double the quotes inside a field");
   }
 }
 
@@ -80,7 +80,7 @@ size_t DelimitedReader::find_column(const Column& column, bool header) const {
   }
   if (!header) {
     accelerate::fail(lines_.path().string(), ": column ", column.describe(),
-                     " is asked for by its name, and the option header says that the file has none; give its place");
+                     " is requested by name, but the option header says that the file has no names; give its number");
   }
   auto found = std::find(fields_.begin(), fields_.end(), *column.name());
   if (found != fields_.end()) return found - fields_.begin();

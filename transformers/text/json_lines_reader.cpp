@@ -21,14 +21,14 @@ std::string value_of(const json& object, const std::string& key, bool is_list, c
     // Writing calls itself for each level, and would run out of stack.
     if (std::any_of(item->begin(), item->end(), [](const json& label) { return label.is_structured(); })) {
       lines.fail_at(lines.line_number(), "'", key,
-                    "' is a list with lists or objects in it; it can have texts and numbers");
+                    "' is a list with lists or objects in it; it can have strings and numbers");
     }
     return item->dump();
   }
   if (item->is_string()) return item->get<std::string>();
   if (item->is_number()) return item->dump();
   if (item->is_boolean()) return item->get<bool>() ? "1" : "0";
-  lines.fail_at(lines.line_number(), "'", key, "' is ", item->type_name(), "; it can be a text or a number");
+  lines.fail_at(lines.line_number(), "'", key, "' is ", item->type_name(), "; it can be a string or a number");
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ JsonLinesReader::JsonLinesReader(const std::filesystem::path& path, const Record
     : lines_(path), first_is_list_(options.first_is_list) {
   for (const auto& column : options.columns) {
     if (!column.name()) {
-      accelerate::fail(path.string(), ": ", column.describe(), " is asked for by its place; JSON has names only");
+      accelerate::fail(path.string(), ": ", column.describe(), " is requested by number; JSON has only names");
     }
     keys_.push_back(*column.name());
   }
@@ -50,7 +50,7 @@ bool JsonLinesReader::next(Record& record) {
   const auto object = json::parse(line_, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {
     lines_.fail_at(lines_.line_number(), object.is_discarded() ? "this is not JSON" : "this is not a JSON object",
-                   "; the file should have an object such as {\"text\": \"...\", \"label\": 0} on each line");
+                   "; the file must have an object such as {\"text\": \"...\", \"label\": 0} on each line");
   }
   record.line_number = lines_.line_number();
   record.values.clear();

@@ -21,7 +21,8 @@ bool LineReader::next(std::string& line) {
   ++line_number_;
   if (line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
   if (auto position = tokenizers::find_broken_utf8(line)) {
-    fail_at(line_number_, "byte ", *position + 1, " of the line is not UTF-8; convert the file, for example by iconv");
+    fail_at(line_number_, "byte ", *position + 1,
+            " of the line is not UTF-8; convert the file, for example with iconv");
   }
   return true;
 }

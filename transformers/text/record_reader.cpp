@@ -14,7 +14,7 @@ TextFormat format_of(const std::filesystem::path& path) {
   if (extension == ".csv") return TextFormat::Csv;
   if (extension == ".jsonl" || extension == ".ndjson" || extension == ".json") return TextFormat::JsonLines;
   accelerate::fail(path.string(), ": the format of '", extension.string(),
-                   "' is not known; rename it to .tsv, .csv or .jsonl, or give the option format");
+                   "' is unknown; rename it to .tsv, .csv or .jsonl, or give the option format");
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::unique_ptr<RecordReader> open_records(const std::filesystem::path& path, co
     case TextFormat::JsonLines:
       return std::make_unique<JsonLinesReader>(path, options);
   }
-  accelerate::fail(path.string(), ": the option format has a value that there is not");
+  accelerate::fail(path.string(), ": the option format has an invalid value");
 }
 
 }  // namespace transformers::text

@@ -75,10 +75,10 @@ int64_t TextReader::parse_class(const Record& record) const {
   auto value = parse<int64_t>(label);
   if (!value) {
     refuse_label(record,
-                 "it should be a whole number (words become numbers by the option label_names; other numbers are for"
+                 "it must be a whole number (the option label_names maps words to numbers; other numbers are for"
                  " the option regression)");
   }
-  if (*value < 0) refuse_label(record, "labels count from 0");
+  if (*value < 0) refuse_label(record, "labels are numbered from 0");
   if (options_.num_labels > 0 && *value >= options_.num_labels) {
     refuse_label(record, "there are " + std::to_string(options_.num_labels) + " labels, 0 to " +
                              std::to_string(options_.num_labels - 1));
@@ -88,19 +88,19 @@ int64_t TextReader::parse_class(const Record& record) const {
 
 double TextReader::parse_number(const Record& record) const {
   auto value = parse<double>(record.values[0]);
-  if (!value || !std::isfinite(*value)) refuse_label(record, "it should be a number, such as 3.5");
+  if (!value || !std::isfinite(*value)) refuse_label(record, "it must be a number, such as 3.5");
   return *value;
 }
 
 std::vector<float> TextReader::parse_labels(const Record& record) {
   const auto list = nlohmann::json::parse(record.values[0], nullptr, /*allow_exceptions=*/false);
-  if (!list.is_array()) refuse_label(record, "it should be a list, such as [0, 1, 1]");
+  if (!list.is_array()) refuse_label(record, "it must be a list, such as [0, 1, 1]");
   const auto& names = options_.label_names;
   std::vector<float> labels(names.size());
   for (const auto& item : list) {
     if (names.empty()) {
       const bool is_flag = item.is_boolean() || item == 0 || item == 1;
-      if (!is_flag) refuse_label(record, "a list of labels has 0 and 1 (or words of the option label_names)");
+      if (!is_flag) refuse_label(record, "a list of labels contains 0 and 1 (or names of the option label_names)");
       labels.push_back(item.get<float>());
       continue;
     }
@@ -114,10 +114,10 @@ std::vector<float> TextReader::parse_labels(const Record& record) {
 
 void TextReader::check_num_labels(const Record& record, size_t num_labels) {
   if (num_rows_ == 1) num_labels_ = options_.num_labels > 0 ? options_.num_labels : num_labels;
-  if (num_labels == 0) refuse_label(record, "it should have a 0 or a 1 for each label");
+  if (num_labels == 0) refuse_label(record, "it must have a 0 or a 1 for each label");
   if (num_labels == num_labels_) return;
   const std::string which = options_.num_labels > 0 ? "num_labels" : "the first row";
-  refuse_label(record, "it should have as many labels as " + which + ", " + std::to_string(num_labels_));
+  refuse_label(record, "it must have the same number of labels as " + which + ", " + std::to_string(num_labels_));
 }
 
 TextDataset::TextDataset(const std::filesystem::path& path, const TextDatasetOptions& options) {

@@ -28,11 +28,11 @@ std::string component_type(const nlohmann::json& description, std::string_view f
 }
 
 void fail_unknown_type(std::string_view family, std::string_view type, std::initializer_list<std::string_view> known) {
-  fail("the ", family, " '", type, "' is not known; it can be ", accelerate::listed(known));
+  fail("the ", family, " '", type, "' is unknown; it can be ", accelerate::listed(known));
 }
 
 void fail_field(const nlohmann::json& description, const char* name, std::string_view expected) {
-  if (!description.is_object()) fail(shown(description), " stands where an object with the field '", name, "' belongs");
+  if (!description.is_object()) fail(shown(description), " is used instead of an object with the field '", name, "'");
   auto kind = description.find("type");
   bool has_type = kind != description.end() && kind->is_string();
   auto type = has_type ? kind->get<std::string>() : "a component without a type";
@@ -55,7 +55,7 @@ const nlohmann::json& object_field(const nlohmann::json& description, const char
 
 std::string character_field(const nlohmann::json& description, const char* name) {
   auto text = field<std::string>(description, name);
-  if (count_characters(text) != 1) fail_field(description, name, "a text of one character");
+  if (count_characters(text) != 1) fail_field(description, name, "a string of one character");
   return text;
 }
 

@@ -46,11 +46,11 @@ constexpr std::string_view kind_name() {
   if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return "a text";
+    return "a string";
   } else if constexpr (std::is_floating_point_v<T>) {
     return "a number";
   } else {
-    return "a whole number that is not negative";
+    return "a non-negative integer";
   }
 }
 

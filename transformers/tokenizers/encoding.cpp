@@ -129,7 +129,7 @@ void Encoding::truncate(size_t max_length, size_t stride, Direction direction) {
   }
   if (stride >= max_length) {
     accelerate::fail("truncation: the stride is ", stride, ", but windows have ", max_length,
-                     " tokens beside the special ones; it must be smaller");
+                     " tokens in addition to the special ones; it must be smaller");
   }
   std::vector<Encoding> windows;
   size_t step = max_length - stride, total = size();

@@ -24,7 +24,7 @@ Pattern read_pattern(const nlohmann::json& description) {
   const auto& pattern = object_field(description, "pattern");
   if (auto text = optional_field<std::string>(pattern, "String")) return Pattern::literal(*std::move(text));
   if (auto expression = optional_field<std::string>(pattern, "Regex")) return Pattern::regex(*expression);
-  fail_field(description, "pattern", "an object with a text as 'String' or 'Regex'");
+  fail_field(description, "pattern", "an object with a string as 'String' or 'Regex'");
 }
 
 }  // namespace transformers::tokenizers

@@ -26,7 +26,8 @@ class ReplacementTable {
     uint32_t trie_bytes = 0;
     if (bytes.size() >= sizeof(trie_bytes)) std::memcpy(&trie_bytes, bytes.data(), sizeof(trie_bytes));
     if (trie_bytes == 0 || trie_bytes % sizeof(uint32_t) != 0 || trie_bytes > bytes.size() - sizeof(trie_bytes)) {
-      fail("Precompiled: 'precompiled_charsmap' has ", bytes.size(), " bytes, which hold no table of replacements");
+      fail("Precompiled: 'precompiled_charsmap' has ", bytes.size(),
+           " bytes, which do not contain a table of replacements");
     }
     units_.resize(trie_bytes / sizeof(uint32_t));
     std::memcpy(units_.data(), bytes.data() + sizeof(trie_bytes), trie_bytes);

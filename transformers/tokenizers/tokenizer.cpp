@@ -124,7 +124,7 @@ Encoding Tokenizer::encode_texts(std::span<const std::string_view> texts, bool a
     TruncationOptions options = *truncation_;
     size_t added = processor != nullptr && add_special_tokens ? processor->added_tokens(texts.size() == 2) : 0;
     if (added > options.max_length) {
-      fail("truncation: max_length is ", options.max_length, ", but there are ", added, " special tokens already");
+      fail("truncation: max_length is ", options.max_length, ", but there are already ", added, " special tokens");
     }
     options.max_length -= added;
     truncate(encodings, options);

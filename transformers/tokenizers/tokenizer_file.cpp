@@ -64,7 +64,7 @@ Tokenizer Tokenizer::from_json(std::string_view text, const std::string& source)
   } catch (const accelerate::Error& error) {
     fail(source, ": ", error.what());
   } catch (const nlohmann::json::exception& error) {
-    fail(source, ": is not what a tokenizer.json has: ", error.what());
+    fail(source, ": is not a valid tokenizer.json: ", error.what());
   }
 }
 

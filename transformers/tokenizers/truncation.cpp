@@ -44,7 +44,7 @@ void truncate(std::vector<Encoding>& encodings, const TruncationOptions& options
   size_t to_remove = total - options.max_length;
   if (encodings[chosen].size() <= to_remove) {
     fail("truncation: text ", chosen + 1, " has ", encodings[chosen].size(), " tokens, but ", to_remove,
-         " must go to reach max_length; cut the other text too (longest_first)");
+         " must be removed to reach max_length; truncate the other text too (longest_first)");
   }
   cut(chosen, encodings[chosen].size() - to_remove);
 }

@@ -116,7 +116,7 @@ std::unique_ptr<Model> read_unigram(const nlohmann::json& description) {
   std::vector<std::pair<std::string, double>> entries;
   for (const auto& entry : list_field(description, "vocab")) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
-      fail("Unigram: entry ", entries.size(), " of 'vocab' is ", entry.dump(), "; it must be a text and its score");
+      fail("Unigram: entry ", entries.size(), " of 'vocab' is ", entry.dump(), "; it must be a string and its score");
     }
     entries.emplace_back(entry[0].get<std::string>(), entry[1].get<double>());
   }

@@ -13,7 +13,9 @@ WordLevel::WordLevel(Vocabulary vocabulary, std::string unk_token)
 void WordLevel::tokenize(std::string_view piece, std::vector<Token>& tokens) const {
   auto id = vocabulary_.find(piece);
   if (!id) id = vocabulary_.find(unk_token_);
-  if (!id) accelerate::fail("WordLevel: '", piece, "' is no entry, and neither is its unk_token '", unk_token_, "'");
+  if (!id)
+    accelerate::fail("WordLevel: '", piece, "' is not in the vocabulary, and neither is the unk_token '", unk_token_,
+                     "'");
   tokens.push_back({*id, 0, static_cast<uint32_t>(piece.size())});
 }
 

@@ -71,8 +71,8 @@ bool WordPiece::cut(std::string_view word, std::vector<Token>& tokens) const {
 
 uint32_t WordPiece::unk_id(std::string_view word) const {
   if (!unk_id_) {
-    fail("WordPiece: '", word, "' cannot be made of the entries of the vocabulary, and its unk_token '",
-         options_.unk_token, "' is no entry; add it, or name an entry as unk_token");
+    fail("WordPiece: '", word, "' cannot be composed of entries of the vocabulary, and the unk_token '",
+         options_.unk_token, "' is not an entry; add it, or set unk_token to an entry");
   }
   return *unk_id_;
 }
