@@ -24,7 +24,7 @@ int count_after(std::istringstream& words, const std::string& flag) {
   int count = 0;
   auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
   if (error != std::errc() || end != word.data() + word.size() || count < 1) {
-    fail("%%timeit: ", flag, " is followed by '", word, "'; it needs a number from 1 on");
+    fail("%%timeit: ", flag, " is followed by '", word, "'; it needs a number of at least 1");
   }
   return count;
 }
@@ -38,7 +38,7 @@ void read_counts(const std::string& arguments, CellPart& part) {
     } else if (word == "-r") {
       part.repeats = count_after(words, word);
     } else {
-      fail("%%timeit: '", word, "' is not one of its options, which are -n calls and -r runs");
+      fail("%%timeit: '", word, "' is not an option; the options are -n calls and -r runs");
     }
   }
 }

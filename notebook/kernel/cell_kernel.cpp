@@ -91,7 +91,7 @@ CellKernel::json CellKernel::execute_request_impl(int number, const std::string&
     events.printed = [&](const std::string& stream, const std::string& text) { publish_stream(stream, text); };
   if (!make_ready(events)) {
     auto reason = "the interpreter " + worker_.end() +
-                  "; after an update of the library `accelerate notebook install` makes it anew";
+                  "; after an update of the library, run `accelerate notebook install` again";
     return failed("KernelError", reason, {start_messages_, reason});
   }
   if (take_interrupts()) {
@@ -103,9 +103,9 @@ CellKernel::json CellKernel::execute_request_impl(int number, const std::string&
   if (!answer) {
     bool interrupted = worker_.was_interrupted();
     std::string name = interrupted ? "KeyboardInterrupt" : "Crash";
-    auto reason = interrupted ? std::string("the cell did not stop by itself, so its process was ended")
+    auto reason = interrupted ? std::string("the cell did not stop, so its process was ended")
                               : "the process of the cells " + worker_.end();
-    reason += "; what cells have defined is lost, and the next cell begins anew";
+    reason += "; all definitions are lost, and the next cell starts in a new process";
     ready_ = false;
     worker_.start();
     return failed(name, reason, {name + ": " + reason});

@@ -18,7 +18,7 @@
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "accelerate-kernel is started by Jupyter; `accelerate notebook install` tells Jupyter about it\n";
+    std::cerr << "Jupyter starts accelerate-kernel; `accelerate notebook install` registers it\n";
     return 2;
   }
   // Before any thread starts, so that none of them receives it.

@@ -41,7 +41,7 @@ std::optional<std::string> FrameReader::take() {
   size_t size = 0;
   auto [end, error] = std::from_chars(pending_.data(), pending_.data() + newline, size);
   if (error != std::errc() || end != pending_.data() + newline) {
-    fail("the notebook's processes do not understand each other: '", pending_.substr(0, newline), "' is no length");
+    fail("the notebook's processes disagree about their protocol: '", pending_.substr(0, newline), "' is not a length");
   }
   if (pending_.size() < newline + 1 + size) return std::nullopt;
   auto frame = pending_.substr(newline + 1, size);

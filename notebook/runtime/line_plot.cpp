@@ -129,7 +129,7 @@ Drawing line_plot(const std::vector<Series>& series, const PlotOptions& options)
   for (const auto& one : series) {
     if (!one.x.empty() && one.x.size() != one.y.size()) {
       fail("the curve '", one.name, "' has ", one.x.size(), " values of x and ", one.y.size(),
-           " of y; it needs as many");
+           " of y; it needs the same number of both");
     }
     for (size_t i = 0; i < one.y.size(); ++i) {
       x.include(x_of(one, i));

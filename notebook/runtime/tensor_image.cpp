@@ -18,7 +18,7 @@ at::Tensor as_batch(const at::Tensor& pixels) {
   if (fits) fits = batch.size(1) == 1 || batch.size(1) == 3 || batch.size(1) == 4;
   if (!fits) {
     fail("image: a tensor of shape ", pixels.defined() ? pixels.sizes() : at::IntArrayRef(),
-         " is no picture; it has to be [height, width], [channels, height, width] with 1, 3 or 4 channels, or a batch "
+         " is not an image; it must be [height, width], [channels, height, width] with 1, 3 or 4 channels, or a batch "
          "of those");
   }
   return batch.detach().cpu();

@@ -37,7 +37,7 @@ namespace {
 
 template <class T>
 T taken(llvm::Expected<T> result) {
-  if (!result) fail("the interpreter does not start: ", llvm::toString(result.takeError()));
+  if (!result) fail("the interpreter cannot be started: ", llvm::toString(result.takeError()));
   return std::move(*result);
 }
 
@@ -49,7 +49,7 @@ class StartProblems : public clang::DiagnosticConsumer {
     if (level < clang::DiagnosticsEngine::Error) return;
     llvm::SmallString<200> message;
     info.FormatDiagnostic(message);
-    fail("the interpreter does not start: ", message.str().str());
+    fail("the interpreter cannot be started: ", message.str().str());
   }
 };
 
@@ -167,7 +167,7 @@ void Interpreter::try_out(const std::vector<Unit>& units) {
     copy.note("null");
   });
   if (was_interrupted()) throw Interrupted("interrupted before the cell began");
-  if (!verdict) throw CompileError("the compiler crashed on this code; written in another way it may compile", "");
+  if (!verdict) throw CompileError("the compiler crashed on this code; try to write it differently", "");
   auto error = nlohmann::json::parse(*verdict);
   if (!error.is_null()) throw CompileError(error["message"], error["report"]);
 }

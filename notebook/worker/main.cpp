@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   note_interrupts();
   if (argc < 3) {
-    std::cerr << "accelerate-cells is started by the notebook's kernel\n";
+    std::cerr << "the notebook's kernel starts accelerate-cells\n";
     return 2;
   }
   try {

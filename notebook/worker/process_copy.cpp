@@ -45,7 +45,7 @@ void Copy::end() const { _exit(0); }
 std::optional<std::string> ask_copy(const std::function<void(const Copy&)>& work,
                                     std::optional<std::chrono::milliseconds> limit) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail("the notebook cannot try the cell out: pipe: ", std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0) fail("the notebook cannot run a trial of the cell: pipe: ", std::strerror(errno));
   pid_t copy = fork();
   if (copy == 0) {
     try {
@@ -56,7 +56,7 @@ std::optional<std::string> ask_copy(const std::function<void(const Copy&)>& work
   }
   close(ends[1]);
   ScopeExit close_pipe([&] { close(ends[0]); });
-  if (copy < 0) fail("the notebook cannot try the cell out: fork: ", std::strerror(errno));
+  if (copy < 0) fail("the notebook cannot run a trial of the cell: fork: ", std::strerror(errno));
   auto result = read_result(ends[0], limit);
   kill(copy, SIGKILL);
   while (waitpid(copy, nullptr, 0) < 0 && errno == EINTR) {

@@ -135,7 +135,7 @@ json run_cell(Interpreter& interpreter, const std::string& cell, int number) {
     for (const auto& part : parts_of(cell)) {
       run_part(interpreter, part, number);
       if (was_interrupted())
-        throw Interrupted("the cell was interrupted, and stopped when it came to a command or its end");
+        throw Interrupted("the cell was interrupted, and stopped at the next command or at its end");
     }
     return {{"status", "ok"}};
   } catch (const Interrupted& problem) {

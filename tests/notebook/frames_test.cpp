@@ -42,7 +42,7 @@ TEST_CASE("What is no frame is an error, and the end of the pipe is the end") {
   write_frame(ends[1], "");
   CHECK(reader.wait() == "");
   REQUIRE(write(ends[1], "hello\n", 6) == 6);
-  CHECK_THROWS_WITH_AS(reader.wait(), doctest::Contains("'hello' is no length"), accelerate::Error);
+  CHECK_THROWS_WITH_AS(reader.wait(), doctest::Contains("'hello' is not a length"), accelerate::Error);
   close(ends[1]);
   CHECK_FALSE(FrameReader(ends[0]).wait().has_value());
   close(ends[0]);

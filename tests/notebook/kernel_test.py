@@ -426,7 +426,7 @@ class Display(KernelTest):
         self.assertEqual((outcome.stdout, len(outcome.displays)), ("firstlast", 1))
 
     def test_a_tensor_that_is_no_picture_is_an_error(self):
-        self.assertIn("is no picture", self.fails("accelerate::notebook::image(torch::rand({2, 5, 5}))").error)
+        self.assertIn("is not an image", self.fails("accelerate::notebook::image(torch::rand({2, 5, 5}))").error)
 
 
 class Names(KernelTest):
@@ -560,8 +560,8 @@ class Start(unittest.TestCase):
             file.write_text(json.dumps(content))
             with Kernel("older") as kernel:
                 outcome = kernel.run("1")
-        self.assertIn("`accelerate notebook install` makes it anew", outcome.error)
-        self.assertIn("the interpreter does not start: C++20 was enabled", outcome.traceback)
+        self.assertIn("run `accelerate notebook install` again", outcome.error)
+        self.assertIn("the interpreter cannot be started: C++20 was enabled", outcome.traceback)
 
 
 class End(unittest.TestCase):
