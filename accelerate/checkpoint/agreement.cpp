@@ -13,7 +13,7 @@ std::string words_of_exception() {
     const std::string words = error.what();
     return words.empty() ? "an exception without a message was thrown" : words;
   } catch (...) {
-    return "something was thrown that is no std::exception";
+    return "something was thrown that is not a std::exception";
   }
 }
 

@@ -35,14 +35,14 @@ void check_is_of_one_save(const std::vector<std::string>& descriptions, const fs
   for (size_t rank = 0; rank < descriptions.size(); ++rank) {
     if (descriptions[rank].empty() || descriptions[rank] == descriptions.front()) continue;
     fail(directory.string(), ": the machine of rank ", rank,
-         " has another checkpoint under this name than that of rank ", "0 has; load one that all machines have");
+         " has a different checkpoint under this name than the machine of rank 0; ", "load one that all machines have");
   }
 }
 
 /// Throws Error if `directory` no longer has the checkpoint of `description`.
 void check_is_still(const std::string& description, const fs::path& directory) {
   if (description_of(durable::read_manifest(directory)) == description) return;
-  fail(directory.string(), ": another job has saved here while this one was loading; load it again");
+  fail(directory.string(), ": another job saved here while this one was loading; load it again");
 }
 
 }  // namespace
@@ -133,8 +133,9 @@ void Checkpointer::prune(const Destination& destination) const {
     series_->second.prune(*destination.total_limit);
   } catch (const std::exception& error) {
     get_logger("accelerate.checkpoint")
-        .warning(std::string("the checkpoint is saved, but an old one stays beyond total_limit: ") + error.what(),
-                 {.main_process_only = false});
+        .warning(
+            std::string("the checkpoint is saved, but an old one beyond total_limit was not removed: ") + error.what(),
+            {.main_process_only = false});
   }
 }
 
@@ -215,7 +216,7 @@ void Checkpointer::wait() {
   try {
     background_.get();
   } catch (const std::exception& error) {
-    fail("the checkpoint that was saved in the background is lost: ", error.what());
+    fail("the background save of a checkpoint failed: ", error.what());
   }
 }
 

@@ -75,7 +75,7 @@ class Checker {
     if (saved == own) return;
     complaints_.add(directory_.string() + ": the checkpoint has " + std::to_string(saved) + " " + what +
                     "; the program has " + std::to_string(own) +
-                    ". Prepare and register the same as when it was saved, in the same order");
+                    ". Prepare and register the same objects as when it was saved, in the same order");
   }
 
   /// Reads a torch file and passes it to `use`. Errors are recorded with the file name.
@@ -140,7 +140,8 @@ class Checker {
       });
     } else {
       get_logger("accelerate.checkpoint")
-          .warning(directory_.string() + ": the run that was saved did not use fp16; the loss scale starts anew");
+          .warning(directory_.string() +
+                   ": the saved run did not use fp16; the loss scale starts from its initial value");
     }
     add([scaler = state_.scaler, saved] {
       if (saved) scaler->load_state(*saved);

@@ -44,8 +44,8 @@ data::LoaderPosition place_for(const data::PreparedCore& loader, const TorchValu
   const int64_t again = taken % round_size(loader);
   if (again != 0) {
     get_logger("accelerate.checkpoint")
-        .warning("the batches of this job are others than those of the saved one: " + std::to_string(again) + " " +
-                 (loader.loader().batch_size() ? "samples" : "batches") + " of this epoch come a second time");
+        .warning("the batches of this job differ from those of the saved one: " + std::to_string(again) + " " +
+                 (loader.loader().batch_size() ? "samples" : "batches") + " of this epoch are repeated");
   }
   data::LoaderPosition place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
   if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
@@ -61,7 +61,7 @@ TorchValue read_file(const fs::path& directory, int rank) {
   const auto path = directory / loop_state_file(rank);
   auto file = tensors::load_torch_file(path);
   if (const auto version = file.at("version").integer(); version > kVersion) {
-    fail(path.string(), ": a newer release has written it (version ", version, "; this one reads ", kVersion, ")");
+    fail(path.string(), ": was written by a newer release (version ", version, "; this one reads ", kVersion, ")");
   }
   return file;
 }
@@ -101,8 +101,9 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
   auto window = window_of(file, state);
   if (!same_job && !window.gradients.empty()) {
     if (std::ssize(ranks) != saved_ranks) {
-      fail("the saved job of ", saved_ranks, " ranks was inside a window of accumulation, and only ", ranks.size(),
-           " of their gradients are here; go on with as many ranks, or put the files of all machines together");
+      fail("the saved job of ", saved_ranks, " ranks was inside an accumulation window, and only ", ranks.size(),
+           " of their gradients are available; continue with the same number of ranks, or collect the files of all "
+           "machines");
     }
     std::vector<TorchValue> files{file};
     for (int other = 1; other < saved_ranks; ++other) files.push_back(read_file(directory, other));

@@ -66,7 +66,7 @@ void warn_of_names(const IncompatibleKeys& keys, const train::StateDict& model, 
     warn("these weights of the model are not in the file and keep their values: " + listed(keys.missing_keys));
   }
   if (!keys.unexpected_keys.empty()) {
-    warn("these weights are not part of the model and are left out: " + listed(keys.unexpected_keys));
+    warn("these weights are not part of the model and are ignored: " + listed(keys.unexpected_keys));
   }
 }
 

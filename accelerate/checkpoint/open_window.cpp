@@ -30,7 +30,7 @@ at::Tensor gradient_of(const TorchValue& value, at::IntArrayRef sizes) {
   try {
     at::_validate_sparse_coo_tensor_args(indices, values, sizes, is_coalesced);
   } catch (const c10::Error& error) {
-    fail("a sparse gradient makes no sense: ", error.what_without_backtrace());
+    fail("a sparse gradient is invalid: ", error.what_without_backtrace());
   }
   return at::sparse_coo_tensor(indices, values, sizes, values.options().layout(at::kSparse), is_coalesced);
 }
@@ -61,7 +61,7 @@ ItemState items_of(const TorchValue& file) {
   if (!items) return {};
   const ItemState state{.num_items = items->at("num_items").integer(), .divisor = items->at("divisor").integer()};
   if (state.num_items < 0 || state.divisor < 0) {
-    fail("the window of accumulation has ", state.num_items, " items, divided by ", state.divisor);
+    fail("the accumulation window has ", state.num_items, " items, divided by ", state.divisor);
   }
   return state;
 }

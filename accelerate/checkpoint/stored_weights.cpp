@@ -85,8 +85,8 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
     list_names(complaints, "missing, only in the model", checked.keys.missing_keys);
     list_names(complaints, "unexpected, only in the file", checked.keys.unexpected_keys);
   }
-  list_names(complaints, "of another shape", mismatched);
-  if (!complaints.str().empty()) fail(source.string(), ": these are the weights of another model:", complaints.str());
+  list_names(complaints, "with a different shape", mismatched);
+  if (!complaints.str().empty()) fail(source.string(), ": these weights do not match the model:", complaints.str());
 
   checked.load = [pairs = std::move(pairs)] {
     at::NoGradGuard no_grad;

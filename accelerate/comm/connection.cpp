@@ -42,7 +42,8 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
 std::string uneven(const shm::Machines& machines) {
   auto counts = std::views::transform([](const auto& ranks) { return ranks.size(); });
   return "the machines have different numbers of ranks (" + listed(machines | counts) +
-         "), so all ranks talk over TCP; with as many on each, those of a machine would share its memory";
+         "), so all ranks talk over TCP; with the same number on each machine, the ranks of a machine would share its "
+         "memory";
 }
 
 /// Whether a transport failed. NCCL and shared memory throw their own types; Gloo throws plain exceptions that name its
@@ -143,7 +144,7 @@ c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
 c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::KeyValueStore& keys,
                                                                               const shm::Machines& machines) const {
   bool required = options_.transport == Transport::SharedMemory;
-  std::string reason = "the ranks are on several machines, or some of them ask for gloo";
+  std::string reason = "the ranks are on several machines, or some of them request gloo";
   bool warn = rank_ == 0 && !required;
   if (!shm::all_alike(machines)) {
     if (warn) get_logger("accelerate").warning(uneven(machines));
@@ -159,7 +160,7 @@ c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(co
       }
     }
   }
-  if (required) fail("rank ", rank_, ": shared memory is asked for (shm), but ", reason, "; auto would take gloo");
+  if (required) fail("rank ", rank_, ": shared memory is requested (shm), but ", reason, "; auto would use gloo");
   return nullptr;
 }
 
@@ -184,7 +185,7 @@ void Group::Connection::run_recorded(const std::string& operation, int64_t bytes
     recorder_.end(number, Collective::State::Failed);
     if (!is_mismatch(error)) throw;
     watchdog_->write_report();
-    fail(message_of(error), "\nOn this rank it was ", operation);
+    fail(message_of(error), "\nThe call on this rank was ", operation);
   }
   recorder_.end(number, Collective::State::Done);
 }

@@ -61,8 +61,7 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
 
 [[noreturn]] void fail_mismatch(const std::vector<Call>& calls, const Group::Connection& connection) {
   std::ostringstream message;
-  message << "rank " << connection.name_of(connection.rank())
-          << ": the ranks call collectives that do not fit together:";
+  message << "rank " << connection.name_of(connection.rank()) << ": the ranks called mismatched collectives:";
   for (int other = 0; other < connection.size(); ++other) {
     const auto& call = calls[other];
     message << "\n  - Process " << connection.name_of(other) << ": " << name_of(call.operation);
@@ -70,8 +69,8 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
     message << " " << c10::toString(static_cast<at::ScalarType>(call.dtype)) << " "
             << at::IntArrayRef(call.sizes.data(), call.num_dims);
   }
-  message << "\nEvery rank has to call the same operations in the same order, with tensors of one type"
-             " whose shapes agree (pad_across_processes makes them agree).";
+  message << "\nEvery rank must call the same operations in the same order, with tensors of the same type"
+             " and matching shapes (pad_across_processes pads them).";
   throw Error(message.str());
 }
 
@@ -117,11 +116,11 @@ void check_members(std::vector<int>& ranks, int size) {
 void check_same_members(const Group& group, const std::vector<int>& ranks) {
   auto lists = group.all_gather_bytes(listed(ranks));
   if (std::all_of(lists.begin(), lists.end(), [&](const auto& list) { return list == lists[0]; })) return;
-  std::string message = "subgroup: the ranks name different members:";
+  std::string message = "subgroup: the ranks named different members:";
   for (size_t rank = 0; rank < lists.size(); ++rank) {
     message += "\n  - Process " + group.connection()->name_of(static_cast<int>(rank)) + ": " + lists[rank];
   }
-  fail(message, "\nEvery rank has to name the same ones, also a rank that is not among them.");
+  fail(message, "\nEvery rank must name the same members, including ranks that are not among them.");
 }
 
 }  // namespace
@@ -141,7 +140,7 @@ void Group::all_reduce(at::Tensor& tensor, Reduction reduction) const {
   bool mean = reduction == Reduction::Mean;
   if (mean && !tensor.is_floating_point() && !tensor.is_complex()) {
     fail("reduce: a tensor of type ", tensor.scalar_type(),
-         " has no mean over ranks; convert it to a floating type first");
+         " has no mean over ranks; convert it to a floating-point type first");
   }
   if (!connection_) return;
   check(*connection_, kAllReduce, tensor);

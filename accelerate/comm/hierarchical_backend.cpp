@@ -20,7 +20,9 @@ namespace {
 void check_levels(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
   check_reduction(tensor, operation);
   if (tensor.scalar_type() == at::kShort) {
-    fail("int16 values are not reduced between machines, because Gloo cannot; make them int32 first");
+    fail(
+        "int16 values cannot be reduced between machines, because Gloo does not support them; convert them to int32 "
+        "first");
   }
 }
 

@@ -49,8 +49,7 @@ void set_rank(ProcessEnvironment& process, const std::string& text,
     return found == numbers.end() ? otherwise : found->second;
   };
   if (numbers.empty() && !process.distributed) {
-    fail("init_method is '", text,
-         "', but no launcher has told this process its rank: add ?rank=0&world_size=2 to it, ",
+    fail("init_method is '", text, "', but this process has no rank from a launcher: add ?rank=0&world_size=2 to it, ",
          "with the rank of each process and their number, set RANK and WORLD_SIZE, or start it with accelerate launch");
   }
   if (!process.distributed) {  // without a launcher, all ranks are assumed to share this machine
@@ -59,7 +58,7 @@ void set_rank(ProcessEnvironment& process, const std::string& text,
     process.world_size = process.local_world_size = given("world_size", -1);
     process.run_id = "none";
     if (process.rank < 0 || process.world_size < 1 || process.rank >= process.world_size) {
-      refuse_init_method(text, "without a launcher it has to tell rank and world_size, the rank below the size");
+      refuse_init_method(text, "without a launcher it must contain rank and world_size, with rank < world_size");
     }
   }
   if (given("rank", process.rank) != process.rank || given("world_size", process.world_size) != process.world_size) {
@@ -76,12 +75,12 @@ ProcessEnvironment with_init_method(ProcessEnvironment process, const std::strin
   const auto scheme_end = rest.find("://");
   const auto scheme = rest.substr(0, scheme_end);
   if (scheme_end == std::string_view::npos || (scheme != "tcp" && scheme != "file")) {
-    refuse_init_method(init_method, "this is none of the ways to find other ranks");
+    refuse_init_method(init_method, "this is not a supported scheme");
   }
   rest = rest.substr(scheme_end + 3);
   set_rank(process, init_method, take_query(init_method, rest));
   if (scheme == "file") {
-    if (rest.empty() || rest.front() != '/') refuse_init_method(init_method, "the path has to begin with /");
+    if (rest.empty() || rest.front() != '/') refuse_init_method(init_method, "the path must begin with /");
     if (!process.one_machine()) refuse_init_method(init_method, "a file is for ranks of one machine; use tcp://");
     process.store_file = rest;
     process.store_fd.reset();
@@ -90,7 +89,7 @@ ProcessEnvironment with_init_method(ProcessEnvironment process, const std::strin
   }
   const auto colon = rest.rfind(':');
   if (colon == std::string_view::npos || colon == 0)
-    refuse_init_method(init_method, "there has to be a host and a port");
+    refuse_init_method(init_method, "it must contain a host and a port");
   auto host = rest.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);  // IPv6
   const int port = number_in(init_method, "the port", rest.substr(colon + 1));

@@ -45,7 +45,7 @@ at::Device named_device(const std::string& name) {
     return at::Device(name);
   } catch (const c10::Error&) {
     fail("the environment variable ACCELERATE_TORCH_DEVICE is '", name,
-         "'; it has to be a device of libtorch, such as cpu or cuda:0");
+         "'; it must be a libtorch device, such as cpu or cuda:0");
   }
 }
 
@@ -67,7 +67,7 @@ void choose_num_threads(const CoreSharers& sharers) {
 void choose_cores(const CoreSharers& sharers) {
   if (!environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
   if (!stay_on_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
-    get_logger("accelerate").warning("the system does not let this rank choose its cores; it runs on any");
+    get_logger("accelerate").warning("the system does not let this rank choose its cores, so it is not bound to any");
   }
 }
 

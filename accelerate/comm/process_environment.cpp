@@ -21,7 +21,7 @@ int parse(const std::string& name, const std::string& text) {
 int parse_port(const std::string& name, const std::string& text) {
   const int port = parse(name, text);
   if (port < 1 || port > 65535) {
-    fail("environment variable ", name, " is ", port, "; a port that all ranks know is a number from 1 to 65535");
+    fail("environment variable ", name, " is ", port, "; the port of a job must be a number from 1 to 65535");
   }
   return port;
 }
@@ -85,20 +85,21 @@ ProcessEnvironment read_process_environment(const Lookup& lookup) {
     if (auto restarts = lookup("TORCHELASTIC_RESTART_COUNT")) process.run_id += "." + *restarts;
   }
 
-  if (process.world_size < 1) fail("WORLD_SIZE is ", process.world_size, "; it has to be at least 1");
+  if (process.world_size < 1) fail("WORLD_SIZE is ", process.world_size, "; it must be at least 1");
   if (process.rank >= process.world_size) {
-    fail("RANK is ", process.rank, " but WORLD_SIZE is ", process.world_size, "; ranks count from 0 to WORLD_SIZE - 1");
+    fail("RANK is ", process.rank, " but WORLD_SIZE is ", process.world_size,
+         "; ranks are numbered from 0 to WORLD_SIZE - 1");
   }
   if (process.local_rank >= process.local_world_size) {
     fail("LOCAL_RANK is ", process.local_rank, " but LOCAL_WORLD_SIZE is ", process.local_world_size,
-         "; local ranks count from 0 to LOCAL_WORLD_SIZE - 1");
+         "; local ranks are numbered from 0 to LOCAL_WORLD_SIZE - 1");
   }
 
   auto address = lookup("MASTER_ADDR");
   if (address && !address->empty())
     process.main_address = *address;
   else if (!process.one_machine() && process.run_id.rfind("slurm-", 0) != 0) {
-    fail("this job has ", process.world_size, " ranks of which ", process.local_world_size,
+    fail("this job has ", process.world_size, " ranks, of which ", process.local_world_size,
          " are on this machine, but MASTER_ADDR is not set; export the address of rank 0's machine as MASTER_ADDR");
   }
   if (auto port = lookup("MASTER_PORT"); port && !port->empty()) process.main_port = parse_port("MASTER_PORT", *port);

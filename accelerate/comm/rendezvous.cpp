@@ -63,7 +63,7 @@ void await(c10d::Store& store, const std::string& key, const ProcessEnvironment&
     throw_if_refused(store);
     if (Clock::now() > deadline) {
       fail("rank ", process.rank, " waited ", timeout.count() / 1000.0, " s for the job to start, but of ",
-           process.world_size, " ranks these did not come: ", missing_ranks(store, process),
+           process.world_size, " ranks these did not join: ", missing_ranks(store, process),
            "; were they started, with the same MASTER_ADDR and MASTER_PORT?");
     }
     std::this_thread::sleep_for(pause);
@@ -110,7 +110,7 @@ c10::intrusive_ptr<c10d::Store> open_file_store(const ProcessEnvironment& proces
   std::error_code unreadable;
   const auto directory = std::filesystem::path(process.store_file).parent_path();
   if (!std::filesystem::is_directory(directory, unreadable)) {
-    fail("init_method names the file ", process.store_file, ", but ", directory.string(),
+    fail("init_method refers to the file ", process.store_file, ", but ", directory.string(),
          " is not a directory; create it first");
   }
   try {
@@ -162,11 +162,10 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   } catch (const std::exception& error) {
     if (!options.isServer) note_lost_peer(first_line(error));
     if (options.isServer && first_line(error).find("EADDRINUSE") != std::string::npos) {
-      fail(
-          "rank 0 cannot host the job's store at ", process.store_place(), ": port ", process.main_port,
-          " of this machine is in use. Is there another rank 0 of this job, such as a second machine with ",
-          "--machine_rank 0? Number the machines from 0. Else stop the program that holds the port, or choose another ",
-          "with MASTER_PORT or --main_process_port");
+      fail("rank 0 cannot host the job's store at ", process.store_place(), ": port ", process.main_port,
+           " of this machine is in use. Is there another rank 0 of this job, such as a second machine with ",
+           "--machine_rank 0? Number the machines from 0. Otherwise stop the program that uses the port, or choose ",
+           "another one with MASTER_PORT or --main_process_port");
     }
     fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
          process.store_place(), ": ", first_line(error));
@@ -185,7 +184,7 @@ void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chro
     note_lost_peer(first_line(error));
     fail("rank ", process.rank, " lost the job's store at ", process.store_place(),
          " before the job had started: ", first_line(error),
-         "; the process that hosts it has ended, and says why itself");
+         "; the process that hosts it has ended; see its own message");
   }
 }
 

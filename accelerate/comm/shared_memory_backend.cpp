@@ -266,7 +266,7 @@ SharedMemoryBackend::WorkPtr SharedMemoryBackend::alltoall(Tensors& outputs, Ten
   std::vector<shm::Array> from;
   std::vector<shm::Array> to;
   if (static_cast<int>(inputs.size()) != size_ || static_cast<int>(outputs.size()) != size_) {
-    fail("alltoall of ", size_, " ranks takes as many tensors; there are ", inputs.size(), " and ", outputs.size());
+    fail("alltoall of ", size_, " ranks needs one tensor per rank; there are ", inputs.size(), " and ", outputs.size());
   }
   for (int rank = 0; rank < size_; ++rank) {
     from.push_back(given.emplace_back(inputs[rank]).array());

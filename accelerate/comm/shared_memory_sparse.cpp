@@ -35,7 +35,7 @@ at::Tensor SharedMemoryBackend::gathered(at::Tensor tensor, std::chrono::millise
 /// Adds in rank order, as Gloo does, so that the bits are the same.
 void SharedMemoryBackend::add_up_sparse(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
   if (reduction_of(options.reduceOp) != shared_memory::Reduction::Sum)
-    fail("sparse tensors can only be added up over ranks");
+    fail("sparse tensors can only be summed over ranks");
   auto mine = tensor.coalesce();
   auto counts = gathered(at::scalar_tensor(mine._nnz(), at::kLong), options.timeout);
   auto most = counts.max().item<int64_t>();

@@ -39,9 +39,9 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
     // uses too.
     for (auto pause = std::chrono::milliseconds(1); !quietly([&] { return store->check({key(round, rank)}); });
          pause = std::min(2 * pause, std::chrono::milliseconds(50))) {
-      if (closed_) fail("rank ", group_.rank(), " no longer waits for rank ", rank);
+      if (closed_) fail("rank ", group_.rank(), " stopped waiting for rank ", rank);
       if (Clock::now() > deadline) {
-        fail("rank ", group_.rank(), " has waited ", std::chrono::duration<double>(group_.timeout()).count(),
+        fail("rank ", group_.rank(), " waited ", std::chrono::duration<double>(group_.timeout()).count(),
              " s for rank ", rank);
       }
       std::this_thread::sleep_for(pause);

@@ -20,15 +20,15 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 std::string reason_for(int error) {
-  if (error == ECONNREFUSED) return "the connection is refused: no rank 0 listens there";
-  if (error == ETIMEDOUT) return "no answer: is the address right, and is a firewall in between?";
+  if (error == ECONNREFUSED) return "connection refused: rank 0 does not listen there";
+  if (error == ETIMEDOUT) return "no answer: is the address correct, and is there a firewall?";
   return std::strerror(error);
 }
 
 /// Tries each address of the host once. Returns why none of them answers, or an empty string if one does.
 std::string try_to_reach(const std::string& host, int port, milliseconds limit) {
   auto found = look_up_host(host, port);
-  if (!found.problem.empty()) return "the name is not resolved (" + found.problem + ")";
+  if (!found.problem.empty()) return "the name cannot be resolved (" + found.problem + ")";
   int error = 0;
   for (auto* address = found.addresses.get(); address; address = address->ai_next) {
     error = try_to_connect(*address, limit).error;
@@ -59,7 +59,7 @@ void wait_until_reachable(const std::string& host, int port, milliseconds timeou
 
 std::string local_address_towards(const std::string& host) {
   auto [addresses, problem] = look_up_host(host, 9, SOCK_DGRAM);
-  if (!problem.empty()) fail("the address '", host, "' is not resolved: ", problem, "; check MASTER_ADDR");
+  if (!problem.empty()) fail("the address '", host, "' cannot be resolved: ", problem, "; check MASTER_ADDR");
   // Connecting a datagram socket sends nothing; it only asks the kernel for the route.
   Descriptor socket(::socket(addresses->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage local{};

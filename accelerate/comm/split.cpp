@@ -28,8 +28,8 @@ tensors::Batch split_between(const tensors::Batch& batch, int rank, int world_si
   tensors::Batch part;
   for (const auto& [name, tensor] : batch) {
     if (tensor.size(0) != batch.begin()->second.size(0)) {
-      fail("split_between_processes: the tensors of a batch need equal lengths; '", name, "' has ", tensor.size(0),
-           " and '", batch.begin()->first, "' has ", batch.begin()->second.size(0));
+      fail("split_between_processes: the tensors of a batch must have the same length; '", name, "' has ",
+           tensor.size(0), " and '", batch.begin()->first, "' has ", batch.begin()->second.size(0));
     }
     part[name] = split_between(tensor, rank, world_size, apply_padding);
   }

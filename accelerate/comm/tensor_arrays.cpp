@@ -45,9 +45,9 @@ shm::DataType type_of(const at::Tensor& tensor) {
 }
 
 const at::Tensor& require_dense(const at::Tensor& tensor) {
-  if (!tensor.device().is_cpu()) fail("shared memory connects tensors on the CPU; this one is on ", tensor.device());
+  if (!tensor.device().is_cpu()) fail("shared memory is for tensors on the CPU; this one is on ", tensor.device());
   if (tensor.layout() != at::kStrided) {
-    fail("sparse tensors do not travel through shared memory; use ACCELERATE_COMM=gloo");
+    fail("sparse tensors cannot be sent through shared memory; use ACCELERATE_COMM=gloo");
   }
   return tensor;
 }
@@ -83,14 +83,14 @@ shm::Reduction reduction_of(const c10d::ReduceOp& operation) {
     case c10d::ReduceOp::BXOR:
       return shm::Reduction::BitXor;
     default:
-      fail("this reduction exists between GPUs only; use a sum and scale it");
+      fail("this reduction exists only between GPUs; use a sum and scale it");
   }
 }
 
 at::Tensor as_real(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
   if (!tensor.is_complex()) return tensor;
   if (!c10d::isComplexViewAsRealAllowed(operation)) {
-    fail("complex numbers have a sum over ranks, and no other reduction");
+    fail("complex numbers support only the sum over ranks");
   }
   return at::view_as_real(tensor);
 }
@@ -113,7 +113,7 @@ void ContiguousTensor::copy_back() const {
 
 shm::Arrays ContiguousTensor::parts(int size, const ContiguousTensor& part) const {
   if (bytes() != size * part.bytes() || tensor_.scalar_type() != part.tensor_.scalar_type()) {
-    fail("a tensor of ", tensor_.scalar_type(), " ", tensor_.sizes(), " does not consist of ", size, " of ",
+    fail("a tensor of ", tensor_.scalar_type(), " ", tensor_.sizes(), " cannot be divided into ", size, " of ",
          part.tensor_.scalar_type(), " ", part.tensor_.sizes());
   }
   shm::Arrays parts;
@@ -139,7 +139,7 @@ std::vector<shm::Array> ContiguousTensor::rows(int size, const std::vector<int64
 
 PerRankTensors::PerRankTensors(const std::vector<at::Tensor>& tensors, int size, const ContiguousTensor& like) {
   if (static_cast<int>(tensors.size()) != size) {
-    fail("a collective of ", size, " ranks takes a tensor for each of them; there are ", tensors.size());
+    fail("a collective of ", size, " ranks needs one tensor per rank; there are ", tensors.size());
   }
   for (const auto& tensor : tensors) {
     if (tensor.nbytes() != like.bytes() || tensor.scalar_type() != like.tensor().scalar_type()) {

@@ -137,7 +137,7 @@ void Watchdog::write_report() const { write_report(kShownAfterFailure); }
 void Watchdog::write_report(size_t most) const {
   std::ostringstream text;
   text << "rank " << name_of(rank_) << " of " << (names_.empty() ? "" : "a group of ") << size_
-       << ": the last collectives, the newest at the end:\n"
+       << ": the last collectives, newest last:\n"
        << recorder_.report(most);
   auto block = text.str();
   [[maybe_unused]] auto written = ::write(STDERR_FILENO, block.data(), block.size());
@@ -173,7 +173,7 @@ std::string Watchdog::missing_ranks(int64_t number) const {
   try {
     return found.get();
   } catch (const std::exception&) {
-    return store_is_silent("is gone");
+    return store_is_silent("has ended");
   }
 }
 

@@ -54,7 +54,7 @@ void enter_job(int local_rank, int num_processes, const Node& node, std::optiona
 
 std::vector<std::string> fork_ranks(int num_processes, const std::function<std::string(int rank)>& body,
                                     const ForkOptions& options) {
-  if (num_processes < 1) fail("num_processes is ", num_processes, "; it has to be at least 1");
+  if (num_processes < 1) fail("num_processes is ", num_processes, "; it must be at least 1");
   check_process_limits("num_processes is " + std::to_string(num_processes), num_processes, process_limits());
   if (comm::PartialState::initialized() && comm::PartialState().use_distributed()) {
     fail("this process is already rank ", comm::PartialState().process_index(), " of ",

@@ -49,7 +49,7 @@ void announce(const NotebookLauncherOptions& options, const Place& place, int nu
   if (options.num_processes && place.unused.empty()) return;
   std::cerr << "notebook_launcher: " << num_processes
             << (num_processes == 1 ? " process on the " : " processes on the ") << (place.gpus ? "GPUs" : "CPU");
-  if (!options.num_processes) std::cerr << (place.gpus ? ", one for each" : ", one per core");
+  if (!options.num_processes) std::cerr << (place.gpus ? ", one per GPU" : ", one per core");
   if (!place.unused.empty()) std::cerr << "; " << place.unused;
   std::cerr << std::endl;
 }
@@ -57,24 +57,24 @@ void announce(const NotebookLauncherOptions& options, const Place& place, int nu
 void check(const NotebookLauncherOptions& options) {
   if (comm::PartialState::initialized()) {
     fail(
-        "notebook_launcher: this process has an Accelerator or PartialState, so it is a rank itself. Make the "
-        "Accelerator inside the function only; one that was made before is given up with its end_training()");
+        "notebook_launcher: this process has an Accelerator or PartialState, so it is a rank itself. Create the "
+        "Accelerator only inside the function; end_training() releases one that was created before");
   }
-  if (options.num_nodes < 1) fail("notebook_launcher: num_nodes is ", options.num_nodes, "; it has to be at least 1");
+  if (options.num_nodes < 1) fail("notebook_launcher: num_nodes is ", options.num_nodes, "; it must be at least 1");
   if (options.node_rank < 0 || options.node_rank >= options.num_nodes) {
     fail("notebook_launcher: node_rank is ", options.node_rank, " and num_nodes is ", options.num_nodes,
-         "; nodes count from 0 to num_nodes - 1");
+         "; nodes are numbered from 0 to num_nodes - 1");
   }
   if (options.num_nodes > 1 && !(options.num_processes && options.use_port.value_or(0) != 0)) {
     fail("notebook_launcher: on ", options.num_nodes,
-         " nodes num_processes (of each) and use_port have to be given, the same on all of them");
+         " nodes, num_processes (per node) and use_port must be given, with the same values on all nodes");
   }
   int port = options.use_port.value_or(0);
   if (port < 0 || port > 65535) {
-    fail("notebook_launcher: use_port is ", port, "; it can be 1 to 65535, or 0 on one node for any that is free");
+    fail("notebook_launcher: use_port is ", port, "; it can be 1 to 65535, or 0 on one node for a free port");
   }
   if (options.max_restarts < 0) {
-    fail("notebook_launcher: max_restarts is ", options.max_restarts, "; it has to be at least 0");
+    fail("notebook_launcher: max_restarts is ", options.max_restarts, "; it must be at least 0");
   }
 }
 
@@ -82,7 +82,7 @@ void check(const NotebookLauncherOptions& options) {
 void wait_for_restart(std::chrono::milliseconds interval, HeldSignals& signals) {
   auto until = std::chrono::steady_clock::now() + interval;
   do {
-    if (int number = signals.take()) fail("interrupted by ", signal_name(number), " before the ranks started again");
+    if (int number = signals.take()) fail("interrupted by ", signal_name(number), " before the ranks were restarted");
     std::this_thread::sleep_for(std::min(interval, std::chrono::milliseconds(5)));
   } while (std::chrono::steady_clock::now() < until);
 }
@@ -114,8 +114,8 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
       return fork_ranks(num_processes, [&](int) { return function(); }, attempt);
     } catch (const RankError& error) {
       if (restarts == options.max_restarts) throw;
-      std::cerr << "notebook_launcher: " << error.what() << "; starting again, " << restarts + 1 << " of at most "
-                << options.max_restarts << " times" << std::endl;
+      std::cerr << "notebook_launcher: " << error.what() << "; restart " << restarts + 1 << " of at most "
+                << options.max_restarts << std::endl;
     }
     wait_for_restart(options.monitor_interval, signals);
   }

@@ -168,8 +168,8 @@ std::optional<std::string> RankProcess::failure() const {
   if (outcome_) return outcome_->text;
   if (!ended()) return std::nullopt;
   if (status_is_lost_) {
-    return "its process ended before its function returned; how is not known, because this program ignores SIGCHLD or "
-           "waits for children itself";
+    return "its process ended before its function returned, for an unknown reason, because this program ignores "
+           "SIGCHLD or waits for children itself";
   }
   auto end = describe_exit(*wait_status_);
   return crashed() ? end : end + " before its function returned";

@@ -16,7 +16,7 @@ std::string describe_failure(const GroupMemory& memory) {
     case Failure::Left:
       return rank + " has left the group";
     case Failure::TimedOut:
-      return rank + " gave up waiting for others";
+      return rank + " stopped waiting for the others";
     default:
       return "the group has not failed";
   }
@@ -66,7 +66,7 @@ void Channel::compare_calls(const Call& call) const {
   for (int rank = 0; rank < size(); ++rank) same &= header_of(rank).call == call;
   if (same) return;
   std::ostringstream message;
-  message << "rank " << memory_.name_of(rank_) << ": the ranks call collectives that do not fit together:";
+  message << "rank " << memory_.name_of(rank_) << ": the ranks called mismatched collectives:";
   for (int rank = 0; rank < size(); ++rank) {
     message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(header_of(rank).call);
   }
@@ -75,7 +75,7 @@ void Channel::compare_calls(const Call& call) const {
 
 void Channel::check_usable(const char* operation) const {
   if (memory_.control.reason() == Failure::None) return;
-  throw PeerError(describe_failure(memory_) + ", so there is no more " + operation + " in this group");
+  throw PeerError(describe_failure(memory_) + ", so this group can no longer run " + operation);
 }
 
 std::string Channel::missing_ranks() const {

@@ -277,7 +277,7 @@ void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::v
       longest = std::max(longest, length_of(from, to));
       if (length_of(from, to) == length_of(to, size + from)) continue;
       fail("alltoall: rank ", from, " sends ", length_of(from, to), " bytes to rank ", to, ", which takes ",
-           length_of(to, size + from), "; the splits of the two have to agree");
+           length_of(to, size + from), "; the splits of both must match");
     }
   }
 

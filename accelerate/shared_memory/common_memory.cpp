@@ -87,8 +87,8 @@ std::shared_ptr<Segment> agreed(Channel& channel, const Call& call, const Attemp
     const auto outcome = static_cast<Outcome>(channel.payload_of(rank));
     done = done && outcome == Outcome::Done;
     if (outcome != Outcome::NoMemory) continue;
-    fail(call.count, " bytes of memory that ranks share cannot be had: ",
-         attempt.error.empty() ? "rank " + std::to_string(rank) + " has none for its part" : attempt.error);
+    fail(call.count, " bytes of memory shared by the ranks cannot be allocated: ",
+         attempt.error.empty() ? "rank " + std::to_string(rank) + " has no memory for its part" : attempt.error);
   }
   return done ? attempt.segment : nullptr;
 }

@@ -121,7 +121,7 @@ class Exchange {
   void add(ExchangedSegments& segments, ReceivedDescriptors descriptors_of_rank, int number) const {
     auto heap = std::make_shared<Segment>(descriptors_of_rank.descriptors[0]);
     if (mark_in(*heap) != mark_of(number)) {
-      fail("the memory of rank ", ranks_[number], " does not hold what that rank wrote there");
+      fail("the memory of rank ", ranks_[number], " does not contain what that rank wrote there");
     }
     segments.heaps.push_back(std::move(heap));
     segments.processes.push_back(std::move(descriptors_of_rank.descriptors[1]));

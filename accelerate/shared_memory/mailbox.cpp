@@ -91,7 +91,7 @@ bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
   if (!oldest) return false;
   if (oldest->bytes != bytes) {
     fail("rank ", rank_, " receives ", bytes, " bytes from rank ", from, ", which has sent ", oldest->bytes, " (tag ",
-         tag, "); both need tensors of one size");
+         tag, "); both need tensors of the same size");
   }
   auto* sent = memory_.heaps[from] + oldest->offset;
   if (bytes > 0) std::memcpy(data, sent, bytes);

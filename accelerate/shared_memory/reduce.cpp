@@ -304,7 +304,7 @@ bool has_squares(DataType type, Reduction reduction) {
 double reduce_with_squares(DataType type, Reduction reduction, std::span<const std::byte* const> sources,
                            std::span<std::byte* const> targets, size_t count, VectorLevel level) {
   if (!has_squares(type, reduction)) {
-    fail("the squares of values of type ", name_of(type), " and reduction '", name_of(reduction), "' are not added up");
+    fail("the squares of values of type ", name_of(type), " and reduction '", name_of(reduction), "' cannot be summed");
   }
   double squares[kLanes] = {};
   Operands operands{sources, targets, count, level, squares};

@@ -53,7 +53,7 @@ void Segment::open(int fd) {
   struct stat status{};
   if (fstat(fd, &status) != 0) fail("shared memory cannot be opened: ", std::strerror(errno));
   int seals = fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || !(seals & F_SEAL_SHRINK)) fail("what another rank sent is not shared memory of ours");
+  if (seals < 0 || !(seals & F_SEAL_SHRINK)) fail("the file descriptor from another rank is not our shared memory");
   capacity_ = static_cast<size_t>(status.st_size);
   map(fd);
 }
@@ -71,7 +71,7 @@ void Segment::commit(size_t offset, size_t bytes) {
     error = fallocate(descriptor_.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   } while (error == EINTR);
   if (error != 0) {
-    fail("the ranks of this machine need ", bytes, " more bytes of shared memory, but: ", std::strerror(error),
+    fail("the ranks of this machine need ", bytes, " more bytes of shared memory: ", std::strerror(error),
          "; free memory, raise the limit of the container, or use ACCELERATE_COMM=gloo");
   }
 #ifdef MADV_POPULATE_WRITE
@@ -108,7 +108,7 @@ void commit_pages(std::byte* data, size_t bytes) {
   if (madvise(data - before, before + bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return;
   // A page that cannot be had is a bad address for the kernel.
   const char* reason = std::strerror(errno == EFAULT ? ENOMEM : errno);
-  fail("shared memory of ", bytes, " bytes that was given back is needed again, but: ", reason,
+  fail("shared memory of ", bytes, " bytes that was returned to the system cannot be allocated again: ", reason,
        "; free memory, or raise the limit of the container");
 #endif
 }

@@ -126,7 +126,7 @@ ReceivedDescriptors receive_descriptors(const Descriptor& socket, std::chrono::m
     received.descriptors.emplace_back(fd);
   }
   if (message.header.msg_flags & MSG_CTRUNC) {
-    fail("this process may not open more files; raise its limit (ulimit -n)");
+    fail("this process cannot open more files; raise its limit (ulimit -n)");
   }
   return received;
 }

@@ -16,7 +16,7 @@ void ArchiveWriter::write_tensor(const at::Tensor& tensor) {
 
 void ArchiveReader::read_bytes(void* data, size_t size) {
   if (size > bytes_.size()) {
-    fail("an object from another rank ends early: ", size, " bytes wanted, ", bytes_.size(),
+    fail("an object from another rank is truncated: ", size, " bytes wanted, ", bytes_.size(),
          " left; do all ranks send the same type?");
   }
   std::memcpy(data, bytes_.data(), size);

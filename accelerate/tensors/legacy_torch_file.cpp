@@ -59,11 +59,12 @@ void check_start(Pickles& pickles, const std::string& source) {
     fail(source, ": torch.save did not write this file, or it is damaged; ", kRemedy);
   }
   if (first != PickleValue(kMagic) || pickles.next() != PickleValue(kProtocolVersion)) {
-    fail(source, ": this is a pickle, but none that torch.save wrote; ", kRemedy);
+    fail(source, ": this is a pickle, but torch.save did not write it; ", kRemedy);
   }
   const auto machine = pickles.next();
   if (!read_or_refuse(source, [&] { return machine.at("little_endian").boolean(); })) {
-    fail(source, ": was written on a machine with another byte order; load and save it in Python on this one first");
+    fail(source,
+         ": was written on a machine with another byte order; load and save it in Python on this machine first");
   }
 }
 
@@ -93,17 +94,17 @@ std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t pos
   std::map<std::string, StoragePlace> places;
   for (const auto& name : names) {
     auto tensor = tensors.find(name);
-    if (tensor == tensors.end()) fail(source, ": has the storage ", name, ", which no tensor lies in");
+    if (tensor == tensors.end()) fail(source, ": has the storage ", name, ", which no tensor uses");
     uint64_t elements = 0, bytes = 0;
     file.read_at(position, reinterpret_cast<char*>(&elements), sizeof(elements));
     const auto* type = formats::pickle_type_of(tensor->second.dtype);
     if (__builtin_mul_overflow(elements, type->storage.empty() ? 1 : type->bytes, &bytes)) bytes = UINT64_MAX;
     position += sizeof(elements);
-    if (bytes > file.bytes() - std::min(position, file.bytes())) fail(source, ": is cut off in the storage ", name);
+    if (bytes > file.bytes() - std::min(position, file.bytes())) fail(source, ": is truncated in the storage ", name);
     places[name] = {position, bytes};
     position += bytes;
   }
-  if (position != file.bytes()) fail(source, ": has ", file.bytes() - position, " bytes behind its last storage");
+  if (position != file.bytes()) fail(source, ": has ", file.bytes() - position, " bytes after its last storage");
   return places;
 }
 

@@ -20,7 +20,7 @@ void write_safetensors(const TensorList& tensors, const Append& append,
   formats::SafetensorsHeader header{.entries = {}, .metadata = metadata};
   std::unordered_map<std::string, at::Tensor> by_name;
   for (const auto& [name, tensor] : tensors) {
-    if (!by_name.emplace(name, tensor).second) fail("two tensors are called '", name, "'");
+    if (!by_name.emplace(name, tensor).second) fail("two tensors have the name '", name, "'");
     header.entries.push_back({.name = name,
                               .dtype = std::string(safetensors_name_of(tensor.scalar_type(), name)),
                               .shape = tensor.sizes().vec()});

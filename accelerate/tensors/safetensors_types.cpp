@@ -37,14 +37,14 @@ std::string_view safetensors_name_of(at::ScalarType type, const std::string& ten
   for (const auto& [scalar_type, name] : kTypes) {
     if (scalar_type == type) return name;
   }
-  fail("safetensors: '", tensor, "' has the type ", c10::toString(type), ", which the format does not have");
+  fail("safetensors: '", tensor, "' has the type ", c10::toString(type), ", which the format does not support");
 }
 
 at::ScalarType scalar_type_of(std::string_view dtype, const std::string& source) {
   for (const auto& [scalar_type, name] : kTypes) {
     if (name == dtype) return scalar_type;
   }
-  fail(source, ": tensors of type ", dtype, " cannot be held by libtorch");
+  fail(source, ": tensors of type ", dtype, " are not supported by libtorch");
 }
 
 }  // namespace accelerate::tensors

@@ -28,7 +28,7 @@ void check_bools(const StraightRead& read) {
   if (read.values.scalar_type() != at::kBool) return;
   if (std::any_of(read.bytes, read.bytes + read.values.nbytes(), [](char byte) { return byte & ~1; })) {
     fail(read.file.path().string(), ": '", read.name,
-         "' is a tensor of bools, but holds a byte that is neither 0 nor 1");
+         "' is a bool tensor, but contains a byte that is neither 0 nor 1");
   }
 }
 

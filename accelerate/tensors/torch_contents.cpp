@@ -40,11 +40,12 @@ TorchContents read_archive(const File& file, bool verify) {
       file.bytes(), source);
   auto folder = folder_of(archive, source);
   if (archive.entries().contains(folder + "/constants.pkl")) {
-    fail(source, ": is an archive of TorchScript, which torch.jit.save and libtorch's torch::save write; read it with ",
+    fail(source, ": is a TorchScript archive of torch.jit.save or libtorch's torch::save; read it with ",
          "torch::load, or save the weights with torch.save(model.state_dict(), ...) in Python");
   }
   if (auto order = folder + "/byteorder"; archive.entries().contains(order) && archive.read(order) != "little") {
-    fail(source, ": was written on a machine with another byte order; load and save it in Python on this one first");
+    fail(source,
+         ": was written on a machine with another byte order; load and save it in Python on this machine first");
   }
   TorchContents contents{.value = formats::read_pickle(archive.read(folder + std::string(kPickle)), source)};
   if (verify) verify_entries(archive, file);
@@ -60,11 +61,11 @@ void check_storages(const TorchContents& contents, const std::string& source) {
   contents.value.map<formats::TensorReference>([&](const formats::TensorReference& tensor) {
     const auto place = contents.storages.find(tensor.storage);
     if (place == contents.storages.end()) {
-      fail(source, ": has no storage ", tensor.storage, ", which a tensor lies in; it is not complete");
+      fail(source, ": has no storage ", tensor.storage, ", which a tensor uses; it is incomplete");
     }
     if (tensor.storage_bytes != place->second.bytes) {
       fail(source, ": the storage ", tensor.storage, " has ", place->second.bytes,
-           " bytes, but a tensor in it asks for ", tensor.storage_bytes, "; the file is damaged");
+           " bytes, but a tensor in it requires ", tensor.storage_bytes, "; the file is damaged");
     }
     return tensor;
   });

@@ -23,7 +23,7 @@ class StorageTable {
   explicit StorageTable(std::vector<at::Tensor>& storages) : storages_(storages) {}
 
   formats::TensorReference reference_to(const at::Tensor& original) {
-    if (!original.defined()) fail("a tensor that was never given a value cannot be saved");
+    if (!original.defined()) fail("an undefined tensor cannot be saved");
     if (original.layout() != at::kStrided || original.is_quantized()) {
       fail("a tensor of layout ", original.layout(), " and type ", original.dtype().name(),
            " cannot be saved; make it dense first");

@@ -34,14 +34,14 @@ const StoredValue::Entries::value_type* first_other(const StoredValue& dict) {
 /// Returns the dict of weights in a training checkpoint: the value itself, or the one under a usual key.
 const StoredValue& weights_in(const StoredValue& value, const fs::path& path) {
   if (!is_dict(value)) {
-    fail(path.string(), ": holds a ", python_name_of(value.kind()), ", not the weights of a model by their names");
+    fail(path.string(), ": contains a ", python_name_of(value.kind()), ", not a dict of weights");
   }
   const auto* other = first_other(value);
   if (!other) return value;
   for (const char* key : {"state_dict", "model_state_dict", "model"}) {
     if (const auto* nested = value.find(key); nested && is_dict(*nested)) return weights_in(*nested, path);
   }
-  fail(path.string(), ": is not the weights of a model: a ", python_name_of(other->second.kind()),
+  fail(path.string(), ": does not contain the weights of a model: a ", python_name_of(other->second.kind()),
        " is among its values, and there is no dict of weights under 'state_dict', 'model_state_dict' or 'model'");
 }
 
@@ -74,8 +74,7 @@ fs::path file_in(const fs::path& directory) {
     if (fs::exists(file)) return file;
     if (fs::exists(index)) return index;
   }
-  fail(directory.string(),
-       ": has no weights: neither model.safetensors nor pytorch_model.bin, and no index of one of them");
+  fail(directory.string(), ": has no weights: neither model.safetensors nor pytorch_model.bin, and no index of either");
 }
 
 StoredTensors open_file(const fs::path& path, const OpenTorchFileOptions& options) {
@@ -98,7 +97,7 @@ StoredTensors open_index(const fs::path& path, const OpenTorchFileOptions& optio
   for (const auto& shard : formats::shards_of_index(path, is_of_torch_files ? ".bin" : ".safetensors")) {
     for (auto& [name, tensor] : open_shard(shard, options)) {
       const auto [home, is_new] = homes.emplace(name, shard.path);
-      if (!is_new) fail(shard.path.string(), ": holds ", name, ", and so does ", home->second.string());
+      if (!is_new) fail(shard.path.string(), ": contains ", name, ", and so does ", home->second.string());
       all.emplace_back(name, std::move(tensor));
     }
   }

@@ -161,7 +161,7 @@ TEST_CASE("whether there is something to load is asked for, and an empty directo
 TEST_CASE("a limit that would keep no checkpoint is refused") {
   for (int64_t limit : {0, -1}) {
     const auto error = failure_of([&] { Accelerator({.cpu = true, .project_config = {.total_limit = limit}}); });
-    CHECK_MESSAGE(contains(error, "total_limit is " + std::to_string(limit) + "; it has to be at least 1"), error);
+    CHECK_MESSAGE(contains(error, "total_limit is " + std::to_string(limit) + "; it must be at least 1"), error);
   }
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("an old checkpoint that cannot be removed is a warning; the new one is
     TrainingRun run(options);
     run.accelerator.load_state();
     const auto warning = captured_stderr([&] { run.accelerator.save_state(); });
-    CHECK_MESSAGE(contains(warning, "an old one stays beyond total_limit"), warning);
+    CHECK_MESSAGE(contains(warning, "an old one beyond total_limit was not removed"), warning);
     run.accelerator.save_state();
   });
   CHECK(names_in(checkpoints) == std::set<std::string>{"checkpoint_0", "checkpoint_1", "checkpoint_2"});
@@ -274,7 +274,7 @@ TEST_CASE("weights that only the model or only the files have are returned and l
   CHECK(keys.missing_keys == std::vector<std::string>{"scale"});
   CHECK(keys.unexpected_keys == std::vector<std::string>{"bias"});
   CHECK_MESSAGE(contains(said, "these weights of the model are not in the file and keep their values: scale\n"), said);
-  CHECK_MESSAGE(contains(said, "these weights are not part of the model and are left out: bias\n"), said);
+  CHECK_MESSAGE(contains(said, "these weights are not part of the model and are ignored: bias\n"), said);
   CHECK(torch::equal(larger->named_parameters()["weight"], saved->weight));
 
   said = warnings_of(torch::nn::Sequential(torch::nn::Linear(2, 2)), keys);
@@ -466,7 +466,7 @@ TEST_CASE("a checkpoint that another one takes the place of while it is loaded i
   });
   run.train_steps(1);
   const auto error = failure_of([&] { run.accelerator.load_state(saved); });
-  CHECK_MESSAGE(contains(error, "saved: another job has saved here while this one was loading"), error);
+  CHECK_MESSAGE(contains(error, "saved: another job saved here while this one was loading"), error);
   hook.remove();
   run.accelerator.load_state(saved);
   CHECK(torch::equal(run.net->parameters()[0], before));
@@ -623,7 +623,7 @@ TEST_CASE("whatever a hook throws on one rank is an error on all, be it without 
           });
       CHECK(failure_of([&] { run.accelerator.save_state(saved); }) ==
             (is_exception ? "rank 1: an exception without a message was thrown"
-                          : "rank 1: something was thrown that is no std::exception"));
+                          : "rank 1: something was thrown that is not a std::exception"));
       hook.remove();
     }
   });
@@ -641,7 +641,7 @@ TEST_CASE("a save in the background that fails is an error of the next call, on 
         });
     run.accelerator.save_state(directory.path() / "saved", {.async = true});
     const auto error = failure_of([&] { run.accelerator.save_state(directory.path() / "other"); });
-    CHECK_MESSAGE(contains(error, "saved in the background is lost: rank 0: "), error);
+    CHECK_MESSAGE(contains(error, "the background save of a checkpoint failed: rank 0: "), error);
   });
   CHECK_FALSE(fs::exists(directory.path() / "saved"));
 }

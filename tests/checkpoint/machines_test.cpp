@@ -80,7 +80,7 @@ TEST_CASE("a run on machines with disks of their own goes on where each of its r
   // One machine alone has all but the gradients that wait on the other.
   TrainingRun alone(options);
   const auto error = failure_of([&] { alone.accelerator.load_state(disk_of_machine(home, 1) / "1"); });
-  CHECK_MESSAGE(error.find("only 2 of their gradients are here") != std::string::npos, error);
+  CHECK_MESSAGE(error.find("only 2 of their gradients are available") != std::string::npos, error);
   alone.accelerator.load_state(disk_of_machine(home, 1) / "2");
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("checkpoints of different saves under one name on two machines are ref
     auto hook = fail_to_commit(run.accelerator);
     CHECK(failure_of([&] { run.accelerator.save_state(state); }) != "");
     const auto error = failure_of([&] { run.accelerator.load_state(state); });
-    CHECK_MESSAGE(error.find("the machine of rank 2 has another checkpoint under this name") != std::string::npos,
+    CHECK_MESSAGE(error.find("the machine of rank 2 has a different checkpoint under this name") != std::string::npos,
                   error);
     hook.remove();
     run.accelerator.save_state(state);

@@ -41,7 +41,7 @@ TEST_CASE("where one rank has no shared memory all talk over TCP, one line says 
       const auto line = "the ranks talk over TCP, because they have no shared memory: " + reason;
       CHECK_MESSAGE((everyone.rank() > 0 || text.find(line) != std::string::npos), text);
       PartialState::reset();
-      const auto insisting = "shared memory is asked for (shm), but " + reason;
+      const auto insisting = "shared memory is requested (shm), but " + reason;
       CHECK_THROWS_WITH_AS(PartialState({.backend = "shm"}), doctest::Contains(insisting.c_str()), Error);
       everyone.barrier();
     });

@@ -69,7 +69,7 @@ TEST_CASE("values that cannot be combined between machines are an error, after w
   tests::run_ranks(4, [](Group& everyone) {
     auto backend = connect_as(everyone, {{0, 1}, {2, 3}});
     Tensors small{torch::ones({3}, torch::kShort)};
-    CHECK_THROWS_WITH_AS(backend->allreduce(small), doctest::Contains("make them int32"), Error);
+    CHECK_THROWS_WITH_AS(backend->allreduce(small), doctest::Contains("convert them to int32"), Error);
     Tensors whole{torch::ones({3}, torch::kLong)};
     c10d::AllreduceOptions average;
     average.reduceOp = c10d::ReduceOp::AVG;

@@ -183,7 +183,7 @@ TEST_CASE("after the end of a job its processes speak as the ranks they were") {
 TEST_CASE("the device may be named by a variable, which has to be one of libtorch's") {
   PatchEnvironment alone{{"RANK"}, {"WORLD_SIZE"}};
   PartialState::reset();
-  for (auto [name, reason] : {std::pair("warp", "'warp'; it has to be a device"), {"cpu:x", "'cpu:x'"}}) {
+  for (auto [name, reason] : {std::pair("warp", "'warp'; it must be a libtorch device"), {"cpu:x", "'cpu:x'"}}) {
     PatchEnvironment device{{"ACCELERATE_TORCH_DEVICE", name}};
     CHECK_THROWS_WITH_AS(PartialState(), doctest::Contains(reason), Error);
   }

@@ -207,8 +207,8 @@ TEST_CASE("a rank that has returned stays until the others have, so that it brea
 }
 
 TEST_CASE("fewer than one process is an error") {
-  CHECK(failure_of(0, sleep_for_ever) == "num_processes is 0; it has to be at least 1");
-  CHECK(failure_of(-3, sleep_for_ever) == "num_processes is -3; it has to be at least 1");
+  CHECK(failure_of(0, sleep_for_ever) == "num_processes is 0; it must be at least 1");
+  CHECK(failure_of(-3, sleep_for_ever) == "num_processes is -3; it must be at least 1");
 }
 
 TEST_CASE("a rank that lost a peer is not blamed for it, although the peer takes longer to end") {

@@ -216,7 +216,7 @@ TEST_CASE("an interrupt before a restart ends the launch") {
     });
   });
   interrupt.join();
-  CHECK(text == "interrupted by SIGINT before the ranks started again");
+  CHECK(text == "interrupted by SIGINT before the ranks were restarted");
   CHECK(Clock::now() - begin < 30s);
 }
 
@@ -360,8 +360,7 @@ TEST_CASE("after a failure all ranks start again, as often as they may") {
   NotebookLauncherOptions options{.num_processes = 2, .max_restarts = 2, .monitor_interval = 1ms};
   std::string said =
       tests::captured_stderr([&] { CHECK(notebook_launcher(fails_until(2), options) == std::vector<int>{2, 2}); });
-  CHECK_MESSAGE(said.find("rank 1 of 2 failed: attempt 0; starting again, 1 of at most 2 times") != std::string::npos,
-                said);
+  CHECK_MESSAGE(said.find("rank 1 of 2 failed: attempt 0; restart 1 of at most 2") != std::string::npos, said);
   tests::captured_stderr([&] {
     CHECK(failure_of([&] { notebook_launcher(fails_until(9), options); }) == "rank 1 of 2 failed: attempt 2");
   });
@@ -394,7 +393,7 @@ TEST_CASE("options that cannot be meant are refused") {
   auto refusal = [](const NotebookLauncherOptions& options) {
     return failure_of([&] { notebook_launcher([] {}, options); });
   };
-  CHECK(refusal({.num_processes = 0}) == "num_processes is 0; it has to be at least 1");
+  CHECK(refusal({.num_processes = 0}) == "num_processes is 0; it must be at least 1");
   CHECK(refusal({.num_processes = 2, .node_rank = 1}).find("node_rank is 1") != std::string::npos);
   CHECK(refusal({.num_processes = 2, .num_nodes = 0}).find("num_nodes is 0") != std::string::npos);
   CHECK(refusal({.num_processes = 2, .num_nodes = 2}).find("use_port") != std::string::npos);
@@ -402,7 +401,7 @@ TEST_CASE("options that cannot be meant are refused") {
   for (int port : {-1, 65536}) {
     CHECK(refusal({.num_processes = 2, .use_port = port}) ==
           "notebook_launcher: use_port is " + std::to_string(port) +
-              "; it can be 1 to 65535, or 0 on one node for any that is free");
+              "; it can be 1 to 65535, or 0 on one node for a free port");
   }
   CHECK(refusal({.num_processes = 2, .max_restarts = -1}).find("max_restarts is -1") != std::string::npos);
 }

@@ -99,7 +99,7 @@ TEST_CASE("common memory that one rank cannot have is an error on all of them, w
   tests::run_channels(memory, [&](Channel& channel) {
     // As if there were none left: what is behind the end cannot be had.
     const Range own = channel.rank() == 1 ? Range{kBytes, 10 * page_bytes()} : range_of(channel.rank(), 3);
-    const char* reason = channel.rank() == 1 ? "more bytes of shared memory" : "rank 1 has none for its part";
+    const char* reason = channel.rank() == 1 ? "more bytes of shared memory" : "rank 1 has no memory for its part";
     CHECK_THROWS_WITH_AS(make_common_memory(channel, kBytes, {own}), doctest::Contains(reason), Error);
     CHECK(make_common_memory(channel, kBytes, {range_of(channel.rank(), 3)}));  // the group goes on
   });
@@ -123,7 +123,7 @@ TEST_CASE("common memory that the kernel refuses one rank is an error on all of 
       CHECK(ranks.outcome(rank) == "returned");
       const auto error = ranks.store().get("error/" + std::to_string(rank));
       const auto reason = rank == poor ? "cannot be mapped: Cannot allocate memory"
-                                       : "rank " + std::to_string(poor) + " has none for its part";
+                                       : "rank " + std::to_string(poor) + " has no memory for its part";
       CHECK_MESSAGE(error.find(reason) != std::string::npos, error);
     }
   }

@@ -98,7 +98,7 @@ struct Fault {
 const Fault kFaults[] = {
     {"is killed", SIGKILL, "SIGKILL", "the process of rank ", " has ended"},
     {"wants more than there can be", SIGUSR1, "does not fit into the shared memory", "rank ", " has left the group"},
-    {"gets no pages from the kernel", SIGUSR2, "more bytes of shared memory, but: No space left on device", "rank ",
+    {"gets no pages from the kernel", SIGUSR2, "more bytes of shared memory: No space left on device", "rank ",
      " has left the group"},
     {"is stopped", SIGSTOP, "SIGKILL", "", ""},
 };
