@@ -67,7 +67,7 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
 Accelerator::~Accelerator() = default;
 
 void Accelerator::set_gradient_accumulation_steps(int64_t num_steps) {
-  if (num_steps < 1) fail("gradient_accumulation_steps is ", num_steps, "; it has to be at least 1");
+  if (num_steps < 1) fail("gradient_accumulation_steps is ", num_steps, "; it must be at least 1");
   gradient_state_->num_steps = num_steps;
   loss_divisor_ = num_steps;
 }
@@ -79,7 +79,7 @@ std::shared_ptr<train::PreparedModel> Accelerator::prepare_module(const std::sha
   for (const auto& parameter : module->named_parameters()) {
     if (scaler_ && parameter->requires_grad() && parameter->scalar_type() == at::kHalf) {
       fail("prepare: the parameter ", parameter.key(),
-           " is in float16; with mixed_precision = fp16 parameters stay in float32 and autocasting does the rest");
+           " is in float16; with mixed_precision = fp16 parameters must be in float32; autocast converts them");
     }
   }
   if (options_.device_placement) module->to(device());
@@ -125,8 +125,8 @@ train::SyncScope Accelerator::begin_accumulation(std::vector<std::shared_ptr<tra
   auto& state = *gradient_state_;
   state.items.begin_step(/*begins_window=*/state.sync_gradients);
   if (state.items.is_open() && !accumulating_.empty() && !same_models(accumulating_, models)) {
-    fail("accumulate: this step has other models than those before it in its window, and num_items counts for all ",
-         "models of a window; name the same models in each step");
+    fail("accumulate: this step has different models than earlier steps of its window, and num_items applies to all ",
+         "models of a window; pass the same models in each step");
   }
   accumulating_.assign(models.begin(), models.end());
   const bool loader_ends = state.sync_with_dataloader && end_of_dataloader();
@@ -268,7 +268,7 @@ void Accelerator::init_trackers(const std::string& project_name, const tracking:
 /// Whether a tracker on this process takes the values of `call`.
 bool Accelerator::is_tracked(std::string_view call) const {
   if (!trackers_->initialized()) {
-    get_logger("accelerate").warning_once(std::string(call) + ": nothing is kept; call init_trackers first");
+    get_logger("accelerate").warning_once(std::string(call) + ": the values are dropped; call init_trackers first");
   }
   return trackers_->active();
 }
@@ -325,7 +325,7 @@ checkpoint::TrainingState Accelerator::training_state() const {
 std::filesystem::path Accelerator::checkpoints_dir() const {
   const auto& project = project_configuration_;
   if (!project.automatic_checkpoint_naming || project.project_dir.empty()) {
-    fail("no directory is given; name one, or set project_dir and automatic_checkpoint_naming of the project_config");
+    fail("no directory is given; pass one, or set project_dir and automatic_checkpoint_naming of the project_config");
   }
   return project.project_dir / "checkpoints";
 }
@@ -356,8 +356,8 @@ void Accelerator::load_state(const std::filesystem::path& input_dir) {
     const auto newest = checkpointer_->newest(checkpoints_dir());
     if (!newest) {
       fail(checkpoints_dir().string(),
-           ": there is no complete checkpoint; name its directory, or ask has_checkpoint() ",
-           "first and start without one");
+           ": there is no complete checkpoint; pass its directory, or call has_checkpoint() ",
+           "first and start without a checkpoint");
     }
     directory = *newest;
   }

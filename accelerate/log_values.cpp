@@ -53,7 +53,7 @@ void check_image(const std::string& name, const at::Tensor& tensor) {
   if (!tensor.defined()) fail("log_images: '", name, "' is an undefined tensor; log it once it has a value");
   if ((tensor.dim() != 3 && tensor.dim() != 4) || tensor.numel() == 0) {
     fail("log_images: '", name, "' is a tensor of shape ", tensor.sizes(),
-         ", which is no image; it should be [channels, height, width] or [n, channels, height, width]");
+         ", which is not an image; it must be [channels, height, width] or [n, channels, height, width]");
   }
   const auto channels = tensor.size(-3);
   if (channels != 1 && channels != 3 && channels != 4) {

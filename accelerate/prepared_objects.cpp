@@ -87,8 +87,8 @@ void PreparedObjects::shard_step(const Optimizer& optimizer) const {
     if (!replicas || !train::steps_any_of(*optimizer, *replicas)) continue;
     if (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas)) continue;
     if (optimizer.shard(replicas) || !zero_stage_) continue;
-    fail("zero_stage is ", *zero_stage_, ", but this optimizer has no step that ranks can share; AdamW, Adam and SGD ",
-         "have one, with fused_optimizers = true");
+    fail("zero_stage is ", *zero_stage_, ", but the step of this optimizer cannot be sharded; AdamW, Adam and SGD ",
+         "can, with fused_optimizers = true");
   }
   if (zero_stage_ == 2) optimizer.share_gradients();
 }

@@ -51,7 +51,7 @@ void check(const ProfileSchedule& schedule) {
       schedule.skip_first < 0) {
     fail("profile: the schedule has wait ", schedule.wait, ", warmup ", schedule.warmup, ", active ", schedule.active,
          ", repeat ", schedule.repeat, ", skip_first ", schedule.skip_first,
-         "; active has to be at least 1, the others at least 0");
+         "; active must be at least 1, the others at least 0");
   }
 }
 
@@ -65,7 +65,7 @@ void check_is_whole(const std::filesystem::path& trace) {
   const auto name = tail.rfind("\"traceName\"");
   if (name != std::string::npos && tail.find('}', name) != std::string::npos) return;
   fail(trace.string(), ": the trace ends after ", file.bytes(),
-       " bytes, before it is complete; the disk may be full, or the limit on the size of files (ulimit -f) too low");
+       " bytes, before it is complete; the disk may be full, or the limit on file sizes (ulimit -f) too low");
 }
 
 /// libtorch can write a recording only once, so further files are copies of the first.
@@ -129,7 +129,7 @@ void Profile::stop() {
 }
 
 void Profile::step() {
-  if (stopped_) fail("profile: step() comes after stop(); begin another profile to record more");
+  if (stopped_) fail("profile: step() was called after stop(); start another profile to record more");
   leave(/*last=*/false);
   ++step_num_;
   enter();

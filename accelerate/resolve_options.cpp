@@ -14,17 +14,17 @@ std::string obstacle_to_sharing_gradients(const AcceleratorOptions& options, pre
                                           const comm::Group& group) {
   const auto& replicas = options.distributed_data_parallel;
   if (precision == precision::MixedPrecision::Fp16) {
-    return "mixed_precision is fp16, whose scaler looks at whole gradients; use bf16";
+    return "mixed_precision is fp16, whose scaler reads complete gradients; use bf16";
   }
   if (!replicas.gradient_as_bucket_view.value_or(true)) return "gradient_as_bucket_view is false; leave it unset";
-  if (replicas.comm_hook != CommHook::No) return "gradients travel through a comm_hook; leave it out";
+  if (replicas.comm_hook != CommHook::No) return "gradients are reduced by a comm_hook; omit it";
   if (options.gradient_accumulation_plugin.sync_each_batch) {
-    return "sync_each_batch averages gradients that are added to; leave it out";
+    return "sync_each_batch averages gradients before the window ends; omit it";
   }
   if (group.debug()) return "the debug mode compares all collectives, so ranks do not share memory; turn it off";
   if (!comm::ReductionWatch::possible(group)) {
     return std::string("ranks talk over ") + comm::to_string(group.connection()->transport()) +
-           "; it takes ranks of one machine that share its memory (ACCELERATE_COMM=shm)";
+           "; it needs ranks of one machine that share memory (ACCELERATE_COMM=shm)";
   }
   return {};
 }
@@ -47,7 +47,7 @@ ProjectConfiguration resolve_project(const AcceleratorOptions& options) {
   if (project.logging_dir.empty()) project.logging_dir = project.project_dir;
   if (project.total_limit && *project.total_limit < 1) {
     fail("total_limit is ", *project.total_limit,
-         "; it has to be at least 1, which keeps the newest checkpoint alone, as Python does with 0 too");
+         "; it must be at least 1, which keeps only the newest checkpoint, as Python also does with 0");
   }
   return project;
 }
@@ -66,7 +66,7 @@ int64_t resolve_accumulation_steps(const AcceleratorOptions& options) {
 std::optional<int64_t> resolve_zero_stage(const AcceleratorOptions& options) {
   const auto stage = options.zero_stage ? options.zero_stage : environment_integer({"ACCELERATE_ZERO_STAGE"});
   if (!stage || (*stage >= 0 && *stage <= 2)) return stage;
-  fail("zero_stage is ", *stage, "; it can be 0, 1 or 2. Parameters (3) stay whole on every rank");
+  fail("zero_stage is ", *stage, "; it can be 0, 1 or 2. Parameters (3) are never sharded");
 }
 
 void check_gradient_sharding(const AcceleratorOptions& options, precision::MixedPrecision precision,

@@ -27,14 +27,14 @@ void check(const LoaderSettings& settings, bool is_iterable) {
     fail("DataLoader: timeout is ", settings.timeout.count(), " ms; it must be positive");
   if (is_iterable && (settings.shuffle || settings.sampler || settings.batch_sampler)) {
     fail(
-        "DataLoader: an iterable data set gives its samples in its own order; leave out shuffle, sampler and "
+        "DataLoader: an iterable data set has its own order; omit shuffle, sampler and "
         "batch_sampler");
   }
   if (settings.sampler && settings.shuffle)
-    fail("DataLoader: give either shuffle or a sampler; the sampler is the order");
+    fail("DataLoader: give either shuffle or a sampler; the sampler defines the order");
   if (settings.batch_sampler &&
       (settings.sampler || settings.shuffle || settings.drop_last || settings.batch_size != 1)) {
-    fail("DataLoader: a batch_sampler decides about batch_size, shuffle, sampler and drop_last; leave those out");
+    fail("DataLoader: a batch_sampler defines batch_size, shuffle, sampler and drop_last; omit these");
   }
 }
 

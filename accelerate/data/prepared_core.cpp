@@ -17,7 +17,7 @@ namespace {
 bool wants_dispatch(const LoaderCore& loader, const PrepareOptions& options) {
   auto wanted = options.configuration.dispatch_batches;
   if (wanted.value_or(false) && !options.put_on_device) {
-    fail("dispatch_batches needs put_on_device: what rank 0 sends arrives on the device");
+    fail("dispatch_batches needs put_on_device: batches from rank 0 arrive on the device");
   }
   // A caller that passes its own numbers shards by them: there may be no rank 0 to dispatch.
   const bool has_own_numbers = options.num_processes || options.process_index;

@@ -37,7 +37,7 @@ void check_split(std::optional<int64_t> batch_size, int world_size) {
     fail("split_batches needs batches of one size: let batch_size() of your batch sampler return it");
   }
   if (*batch_size % world_size != 0) {
-    fail("split_batches: a batch of ", *batch_size, " samples cannot be shared equally by ", world_size,
+    fail("split_batches: a batch of ", *batch_size, " samples cannot be divided equally among ", world_size,
          " ranks; make the batch size a multiple of the number of ranks");
   }
 }

@@ -23,7 +23,7 @@ void check_rows(const at::Tensor& tensor, const Indices& indices) {
   for (int64_t index : indices) {
     if (index >= 0 && index < tensor.size(0)) continue;
     fail("row ", index, " is not one of the ", tensor.size(0),
-         " rows of the data set; is the sampler made for another ", "one?");
+         " rows of the data set; was the sampler created for another ", "one?");
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 at::Tensor classes_of(const at::Tensor& tensor, std::string_view metric, const char* what) {
   if (tensor.is_floating_point() || tensor.is_complex()) {
     fail(metric, ": ", what, " are of type ", tensor.scalar_type(),
-         "; they have to be integers, the number of the class: logits.argmax(-1)");
+         "; they must be integers, the number of the class: logits.argmax(-1)");
   }
   return tensor.detach().to(at::kCPU, at::kLong).flatten().contiguous();
 }

@@ -48,8 +48,8 @@ const std::vector<Definition>& definitions() {
 
 [[noreturn]] void fail_unknown(std::string_view what, std::string_view word, const std::vector<std::string>& names) {
   const auto nearest = nearest_name(word, names);
-  fail(what, " '", word, "' is not known; ",
-       nearest.empty() ? "there are " + listed(names, " and ") : "did you mean '" + nearest + "'?");
+  fail(what, " '", word, "' is unknown; ",
+       nearest.empty() ? "it can be " + listed(names, " or ") : "did you mean '" + nearest + "'?");
 }
 
 Definition definition_of(std::string_view name) {
@@ -82,8 +82,8 @@ void check_shapes(const Samples& samples, const std::string& name) {
   if (predictions.sizes() == references.sizes()) return;
   const bool logits = predictions.dim() == references.dim() + 1;
   fail(name, ": predictions have shape ", predictions.sizes(), " and references ", references.sizes(),
-       logits ? "; they have to have the same. Of logits, take the class first: logits.argmax(-1)"
-              : "; they have to have the same");
+       logits ? "; they must have the same shape. Convert logits to classes first: logits.argmax(-1)"
+              : "; they must have the same shape");
 }
 
 template <class Kind>
@@ -113,7 +113,7 @@ void Metric::add_batch(const Samples& samples) {
   const auto& definitions = state_->definitions;
   const auto& name = definitions.front().name;
   if (has<AddPerplexity>(definitions)) {
-    if (!samples.predictions.defined()) fail(name, ": predictions are not given; they are logits, or losses alone");
+    if (!samples.predictions.defined()) fail(name, ": predictions are not given; they must be logits, or only losses");
     state_->tokens.add(samples.predictions, samples.references);
     return;
   }
@@ -147,7 +147,7 @@ Scores Metric::compute(const ComputeOptions& options) {
   state_->values = {};
   state_->tokens = {};
   if (classes.num_samples() == 0 && values.predictions.empty() && tokens.count() == 0) {
-    fail(definitions.front().name, ": compute() without samples; call add_batch() before");
+    fail(definitions.front().name, ": compute() without samples; call add_batch() first");
   }
   Scores scores;
   for (const auto& [name, add] : definitions) {
@@ -177,10 +177,10 @@ Metric load(std::string_view name, std::string_view config_name, const LoadOptio
 }
 
 Metric combine(const std::vector<std::string>& names, const LoadOptions& options) {
-  if (names.empty()) fail("combine: no metric is named");
+  if (names.empty()) fail("combine: no metric is given");
   std::vector<Definition> definitions;
   for (const auto& name : names) {
-    if (std::ranges::count(names, name) > 1) fail("combine: '", name, "' is named twice");
+    if (std::ranges::count(names, name) > 1) fail("combine: '", name, "' is given twice");
     definitions.push_back(definition_of(name));
   }
   if (has<AddPerplexity>(definitions) && definitions.size() > 1) {

@@ -17,7 +17,7 @@ constexpr int64_t kIgnoredLabel = -100;  // what collators write where there is 
 
 void TokenLosses::add(const at::Tensor& predictions, const at::Tensor& references) {
   if (!predictions.is_floating_point()) {
-    fail("perplexity: predictions are of type ", predictions.scalar_type(), "; it takes logits, or losses alone");
+    fail("perplexity: predictions are of type ", predictions.scalar_type(), "; it takes logits, or only losses");
   }
   c10::NoGradGuard no_grad;
   if (!references.defined()) {
@@ -28,7 +28,7 @@ void TokenLosses::add(const at::Tensor& predictions, const at::Tensor& reference
   if (predictions.dim() != references.dim() + 1 ||
       predictions.sizes().slice(0, references.dim()) != references.sizes()) {
     fail("perplexity: logits have shape ", predictions.sizes(), " and labels ", references.sizes(),
-         "; logits have one dim more, the vocabulary");
+         "; logits must have one more dimension, the vocabulary");
   }
   const auto labels = references.to(predictions.device(), at::kLong).flatten();
   auto logits = predictions.reshape({-1, predictions.size(-1)});

@@ -35,7 +35,7 @@ double Scores::at(std::string_view name) const {
   if (found != scores_.end()) return found->second;
   std::vector<std::string> names;
   for (const auto& score : scores_) names.push_back(score.first);
-  fail("there is no score '", name, "'; the metric gave ", names.empty() ? "none" : listed(names));
+  fail("there is no score '", name, "'; the metric returned ", names.empty() ? "none" : listed(names));
 }
 
 bool Scores::contains(std::string_view name) const {

@@ -74,7 +74,7 @@ double mean_error(const ValuePairs& pairs, ErrorOf error_of) {
 }  // namespace
 
 void add_pearson(const std::string& name, const ValuePairs& pairs, const ComputeOptions&, Scores& scores) {
-  if (pairs.predictions.size() < 2) fail(name, ": there is one sample; a correlation takes two or more");
+  if (pairs.predictions.size() < 2) fail(name, ": there is one sample; a correlation needs two or more");
   scores.add(name, correlation(pairs.predictions, pairs.references));
 }
 

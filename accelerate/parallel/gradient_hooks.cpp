@@ -102,7 +102,7 @@ void GradientHooks::note(size_t index) {
   if (parameter.grad().defined() && parameter.grad().is_sparse() != sparse) {
     fail("parameter '", name, "' has a ",
          sparse ? "dense gradient; another layer uses it too, so build its Embedding with sparse(false)"
-                : "sparse gradient; ranks expect that of torch::nn::Embedding and EmbeddingBag with sparse(true) only");
+                : "sparse gradient; ranks expect one only for torch::nn::Embedding and EmbeddingBag with sparse(true)");
   }
   arrived_[index] = true;
   if (count_++ == 0) listener_.on_first();

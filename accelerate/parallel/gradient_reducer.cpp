@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMebibyte = 1024 * 1024;
 
 int64_t cap_bytes(const DistributedDataParallelKwargs& kwargs) {
-  if (kwargs.bucket_cap_mb <= 0) fail("bucket_cap_mb is ", kwargs.bucket_cap_mb, "; a bucket holds more than 0 MiB");
+  if (kwargs.bucket_cap_mb <= 0) fail("bucket_cap_mb is ", kwargs.bucket_cap_mb, "; it must be greater than 0");
   return std::max<int64_t>(1, static_cast<int64_t>(kwargs.bucket_cap_mb * kMebibyte));
 }
 

@@ -71,8 +71,9 @@ void GradientShares::receive(const NamedTensor& parameter, bool into_bucket) {
   if (found == places_.end() || !found->second.released) return;
   auto& place = found->second;
   if (parameter.tensor.grad().is_same(place.view)) {
-    fail("the gradient of '", parameter.name, "' was added to that of an earlier backward, of which a rank keeps its ",
-         "share only (zero_stage = 2); call optimizer.zero_grad() before, with set_to_none as by default, or run all "
+    fail("the gradient of '", parameter.name,
+         "' was added to the gradient of an earlier backward, of which each rank keeps only its ",
+         "shard (zero_stage = 2); call optimizer.zero_grad() first, with the default set_to_none, or run all "
          "but the last ",
          "backward of a step under accumulate() or no_sync()");
   }

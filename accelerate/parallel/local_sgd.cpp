@@ -37,8 +37,7 @@ PeriodicAveraging::PeriodicAveraging(std::vector<at::Tensor> parameters, comm::G
       local_sgd_steps_(local_sgd_steps),
       enabled_(enabled),
       exceptions_at_entry_(std::uncaught_exceptions()) {
-  if (local_sgd_steps < 1)
-    fail("local_sgd_steps is ", local_sgd_steps, "; parameters are averaged after 1 step or more");
+  if (local_sgd_steps < 1) fail("local_sgd_steps is ", local_sgd_steps, "; it must be at least 1");
 }
 
 PeriodicAveraging::~PeriodicAveraging() noexcept(false) {

@@ -75,12 +75,11 @@ void average_uncompressed(const std::vector<at::Tensor>& gradients, const comm::
 
 PowerSGDState::PowerSGDState(const PowerSGDOptions& options) : options_(options), rng_(options.random_seed) {
   if (options.matrix_approximation_rank < 1) {
-    fail("matrix_approximation_rank is ", options.matrix_approximation_rank, "; it has to be at least 1");
+    fail("matrix_approximation_rank is ", options.matrix_approximation_rank, "; it must be at least 1");
   }
   if ((options.use_error_feedback || options.warm_start) && options.start_powerSGD_iter <= 1) {
-    fail(
-        "start_powerSGD_iter is ", options.start_powerSGD_iter,
-        "; with use_error_feedback or warm_start it has to be at least 2, because buckets change after the first step");
+    fail("start_powerSGD_iter is ", options.start_powerSGD_iter,
+         "; with use_error_feedback or warm_start it must be at least 2, because buckets change after the first step");
   }
   options_.compression_stats_logging_frequency = std::max<int64_t>(1, options.compression_stats_logging_frequency);
 }
@@ -145,7 +144,7 @@ std::vector<LowRank> PowerSGDState::factors_of(const std::vector<at::Tensor>& ma
 at::Tensor PowerSGDState::reduce(GradBucket& bucket, const comm::Group& group, bool as_one_matrix) {
   if (bucket.buffer().is_sparse()) {
     fail("PowerSGD: the gradient of a parameter of shape ", bucket.parameters().at(0).sizes(),
-         " is sparse, which it does not compress; make the embedding dense, or use another comm_hook");
+         " is sparse and cannot be compressed; make the embedding dense, or use another comm_hook");
   }
   auto reduced = iter_ < options_.start_powerSGD_iter ? allreduce_hook(bucket, group)
                  : as_one_matrix                      ? reduce_as_one(bucket, group)

@@ -32,7 +32,7 @@ class HalfHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::Proc
 };
 
 void check_reduced(const at::Tensor& gradients, const at::Tensor& reduced) {
-  if (!reduced.defined()) fail("the comm hook returned an undefined tensor; it has to return the averaged gradients");
+  if (!reduced.defined()) fail("the comm hook returned an undefined tensor; it must return the averaged gradients");
   const bool fits = reduced.sizes() == gradients.sizes() && reduced.is_sparse() == gradients.is_sparse() &&
                     reduced.is_floating_point() && reduced.device() == gradients.device();
   if (fits) return;
@@ -42,8 +42,8 @@ void check_reduced(const at::Tensor& gradients, const at::Tensor& reduced) {
          << tensor.sizes() << " on " << tensor.device();
     return text.str();
   };
-  fail("the comm hook returned ", described(reduced), "; it has to return the averaged gradients in the form of ",
-       "bucket.buffer(), ", described(gradients), ", in any floating type");
+  fail("the comm hook returned ", described(reduced), "; it must return the averaged gradients in the form of ",
+       "bucket.buffer(), ", described(gradients), ", in any floating-point type");
 }
 
 /// Calls a function synchronously: it returns when the bucket is reduced.

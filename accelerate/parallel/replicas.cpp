@@ -135,12 +135,13 @@ void Replicas::fail_unused() const {
   const auto missing = gradient_hooks_->missing();
   const auto quoted = [](const std::string& name) { return "'" + name + "'"; };
   const auto names = listed(missing | std::views::take(kNamesInMessage) | std::views::transform(quoted));
-  const auto* remedy = kwargs_.static_graph
-                           ? "This differs from the first step, so static_graph = true does not fit the model"
-                           : "If the loss is meant to leave parameters out, set find_unused_parameters = true in "
-                             "DistributedDataParallelKwargs; if not, let them take part in it or freeze them before "
-                             "prepare";
-  fail("rank ", group_.rank(), ": backward gave no gradient to ", missing.size(), " of ", num_trainable_,
+  const auto* remedy =
+      kwargs_.static_graph
+          ? "This differs from the first step, so static_graph = true cannot be used with this model"
+          : "If the loss intentionally does not use all parameters, set find_unused_parameters = true in "
+            "DistributedDataParallelKwargs; otherwise use them in the loss, or freeze them before "
+            "prepare";
+  fail("rank ", group_.rank(), ": backward computed no gradient for ", missing.size(), " of ", num_trainable_,
        " parameters: ", names, missing.size() > kNamesInMessage ? ", ..." : "", ". ", remedy);
 }
 
@@ -175,14 +176,14 @@ void Replicas::on_first_gradient() {
 bool Replicas::gradients_are_local() const { return gradient_hooks_ && gradient_hooks_->has_local_gradients(); }
 
 void Replicas::register_comm_hook(CommHookFunction hook) {
-  if (!hook) fail("register_comm_hook: the hook is empty; give a function");
+  if (!hook) fail("register_comm_hook: the hook is empty; pass a function");
   if (!reducer_) return;
   if (shares_) {
-    fail("register_comm_hook: with zero_stage = 2 ranks keep shares of their gradients, which a hook cannot reduce; ",
+    fail("register_comm_hook: with zero_stage = 2 ranks keep shards of their gradients, which a hook cannot reduce; ",
          "use zero_stage = 1");
   }
   if (reducer_->has_hook()) {
-    fail("register_comm_hook: the model has a comm_hook already, and can have one only");
+    fail("register_comm_hook: the model already has a comm_hook; it can have only one");
   }
   reducer_->use_hook(reducer_hook(std::move(hook), group_));
   squares_.reset();
@@ -231,8 +232,9 @@ void Replicas::begin_shares(const KeptElements& kept) {
     return bucket.memory.is_cpu() && comm::ReductionWatch::lies_in_shared_memory(group_, bucket.memory);
   });
   if (!shared || !*kwargs_.gradient_as_bucket_view || reducer_->has_hook()) {
-    fail("ranks cannot keep shares of their gradients: gradients have to live in the buckets, on the CPU and without ",
-         "a comm_hook, and buckets in memory that all ranks of one machine share; use gradient_as_bucket_view = true, ",
+    fail("ranks cannot shard their gradients: gradients must be views of the buckets, on the CPU and without ",
+         "a comm_hook, and the buckets must be in memory shared by all ranks of one machine; use "
+         "gradient_as_bucket_view = true, ",
          "ACCELERATE_COMM=shm and no DDP_DISABLE_COMM_MEM, or keep all gradients (zero_stage = 1)");
   }
   // Rebuilding would allocate new buckets while the old memory is still in use.

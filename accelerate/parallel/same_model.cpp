@@ -64,7 +64,7 @@ void check_same_model(const std::vector<std::string>& description, const comm::G
   }
   if (auto difference = first_difference(descriptions)) {
     fail("the ranks prepared different models; the first difference:", *difference,
-         "\nEvery rank has to build the same model, with the same options, before it is prepared.");
+         "\nEvery rank must build the same model, with the same options, before prepare.");
   }
 }
 

@@ -25,7 +25,7 @@ std::vector<at::Tensor> gradients_to_unscale(torch::optim::Optimizer& optimizer)
       if (!gradient.defined()) continue;
       if (gradient.scalar_type() == at::kHalf) {
         fail("GradScaler cannot unscale the fp16 gradient of a parameter of shape ", parameter.sizes(),
-             ": dividing in fp16 loses what scaling saved. Keep the parameters in float32 "
+             ": dividing in fp16 loses the precision that scaling preserved. Keep the parameters in float32 "
              "(module->to(torch::kFloat)) and let autocast compute in fp16");
       }
       gradients.push_back(gradient.is_sparse() ? gradient._values() : gradient);

@@ -31,8 +31,8 @@ int64_t next_batch_size(int64_t batch_size, const BatchSizeOptions& options) {
   if (!options.reduce_batch_size_fn) return static_cast<int64_t>(batch_size * 0.9);
   const int64_t next = options.reduce_batch_size_fn();
   if (next < batch_size) return next;
-  fail("find_executable_batch_size: reduce_batch_size_fn gave ", next, " after a batch of ", batch_size,
-       " did not fit into memory; it has to give a smaller size");
+  fail("find_executable_batch_size: reduce_batch_size_fn returned ", next, " after a batch of ", batch_size,
+       " did not fit into memory; it must return a smaller size");
 }
 
 }  // namespace accelerate::train

@@ -33,7 +33,8 @@ class FusedStep : public StepStrategy {
   void step(torch::optim::Optimizer& optimizer) override {
     at::NoGradGuard no_grad;
     if (sharding_ && sharding_->gradients_are_local()) {
-      get_logger("accelerate.train").info("gradients were not averaged; each rank steps alone from here on");
+      get_logger("accelerate.train")
+          .info("gradients were not averaged; from now on each rank steps all parameters itself");
       sharding_->end(optimizer);
     }
     if constexpr (requires { &Kernel::state_tensors; }) {
@@ -102,7 +103,7 @@ class FusedStep : public StepStrategy {
                           .part_of = [&](const at::Tensor& state) { return sharding_->own_share(parameter, state); }},
                          options);
     if (!operands) {
-      fail("the state of a parameter of shape ", parameter.sizes(), " does not fit rank ", rank, " of ",
+      fail("the state of a parameter of shape ", parameter.sizes(), " does not match rank ", rank, " of ",
            sharding_->group().size(), "; load it with load_state or load_state_dict");
     }
     return {.flat = tensors::flat_view(parameter), .operands = std::move(*operands), .options = &options};

@@ -23,13 +23,14 @@ void ItemWindow::begin_step(bool begins_window) {
 
 ItemWindow::Scale ItemWindow::count(int64_t num_items, const Step& step, int num_ranks,
                                     const SumOverRanks& sum_over_ranks) {
-  if (num_items < 0) fail("backward: num_items is ", num_items, "; give the number of items that the loss sums up");
+  if (num_items < 0)
+    fail("backward: num_items is ", num_items, "; it must be the number of items in the sum of the loss");
   if (has_others_) {
-    fail("backward: num_items is given, but an earlier backward of this window of accumulation had none; give it to ",
+    fail("backward: num_items is given, but an earlier backward of this accumulation window had none; pass it to ",
          "all of them");
   }
   if (step_is_counted_) {
-    fail("backward: num_items is given for the second time in one step of accumulate(); add the losses up and call ",
+    fail("backward: num_items is given for the second time in one step of accumulate(); add the losses and call ",
          "backward once");
   }
   const bool is_first = !is_open();
@@ -47,7 +48,7 @@ ItemWindow::Scale ItemWindow::count(int64_t num_items, const Step& step, int num
 
 void ItemWindow::pass_over(bool ends_window) {
   if (is_open()) {
-    fail("backward: num_items is missing, but an earlier backward of this window of accumulation had it; give it to ",
+    fail("backward: num_items is missing, but an earlier backward of this accumulation window had it; pass it to ",
          "all of them");
   }
   has_others_ = !ends_window;

@@ -27,7 +27,7 @@ void read_field(const TorchValue& value, std::map<int64_t, int64_t>* counts) {
 }
 
 void check_minimum(const char* name, int64_t value, int64_t minimum) {
-  if (value < minimum) fail("the scheduler's '", name, "' is ", value, "; ", minimum, " is the least it can be");
+  if (value < minimum) fail("the scheduler's '", name, "' is ", value, "; it must be at least ", minimum);
 }
 void check_minimum(const char*, const auto&, int64_t) {}
 

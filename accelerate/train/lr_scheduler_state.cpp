@@ -35,7 +35,7 @@ TorchValue lr_scheduler_state_dict(const torch::optim::LRScheduler& scheduler) {
 
 void load_lr_scheduler_state(torch::optim::LRScheduler& scheduler, const TorchValue& state) {
   const int64_t last_epoch = state.at("last_epoch").integer();
-  if (last_epoch < -1) fail("the state of the scheduler: 'last_epoch' is ", last_epoch, "; -1 is the least it can be");
+  if (last_epoch < -1) fail("the state of the scheduler: 'last_epoch' is ", last_epoch, "; it must be at least -1");
   scheduler.*Protected::step_count() = static_cast<unsigned>(last_epoch + 1);
 }
 

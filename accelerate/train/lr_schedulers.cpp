@@ -15,7 +15,7 @@ using std::numbers::pi;
 using tensors::TorchValue;
 
 void check_factor(const char* name, double value) {
-  if (!(value >= 0 && value <= 1)) fail("the scheduler's '", name, "' is ", value, "; it has to be between 0 and 1");
+  if (!(value >= 0 && value <= 1)) fail("the scheduler's '", name, "' is ", value, "; it must be between 0 and 1");
 }
 
 /// Each rate at `angle` of a cosine that starts at the rate, at 0, and ends at `eta_min`, at pi.
@@ -67,7 +67,7 @@ std::vector<double> ConstantLR::get_lrs() {
   if (epoch() == 0) return scaled(options_.factor);
   if (epoch() != options_.total_iters) return get_current_lrs();
   if (options_.factor == 0) {
-    fail("ConstantLR: 'factor' is 0, and rates of 0 cannot be divided by it in step ", epoch(),
+    fail("ConstantLR: 'factor' is 0, and learning rates cannot be divided by it in step ", epoch(),
          "; use a factor above 0, or let the next scheduler of a SequentialLR begin in this step");
   }
   return scaled(1.0 / options_.factor);
@@ -81,7 +81,7 @@ std::vector<double> ConstantLR::lrs_at_start() {
 LinearLR::LinearLR(torch::optim::Optimizer& optimizer, const LinearLROptions& options)
     : LRScheduler(optimizer), options_(options) {
   check_factor("start_factor", options.start_factor);
-  if (options.start_factor == 0) fail("LinearLR: 'start_factor' is 0; it has to be greater than 0");
+  if (options.start_factor == 0) fail("LinearLR: 'start_factor' is 0; it must be greater than 0");
   check_factor("end_factor", options.end_factor);
   start();
 }
@@ -96,7 +96,7 @@ std::vector<double> LinearLR::get_lrs() {
 
 ExponentialLR::ExponentialLR(torch::optim::Optimizer& optimizer, const ExponentialLROptions& options)
     : LRScheduler(optimizer), options_(options) {
-  if (std::isnan(options.gamma)) fail("ExponentialLR: 'gamma' is not given; it is the factor of every step");
+  if (std::isnan(options.gamma)) fail("ExponentialLR: 'gamma' is missing; it is the factor of every step");
   start();
 }
 
@@ -160,7 +160,7 @@ SequentialLR::SequentialLR(torch::optim::Optimizer& optimizer, std::vector<std::
   }
   for (const auto& scheduler : schedulers_) {
     if (!scheduler || &scheduler->optimizer() != &optimizer) {
-      fail("SequentialLR: a scheduler is of another optimizer; make all of them for the one that this gets");
+      fail("SequentialLR: a scheduler belongs to another optimizer; create all of them for the same optimizer");
     }
     if (dynamic_cast<const SequentialLR*>(scheduler.get())) {
       fail("SequentialLR: a scheduler is a SequentialLR itself; give all schedulers, and all milestones, in one list");

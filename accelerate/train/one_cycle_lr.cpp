@@ -128,7 +128,7 @@ std::vector<double> OneCycleLR::get_lrs() {
   const double start_step = phase == phases_.begin() ? 0.0 : std::prev(phase)->end_step;
   if (phase->end_step == start_step) {
     fail("OneCycleLR: a phase has no steps, with total_steps = ", options_.total_steps,
-         " and pct_start = ", options_.pct_start, "; give more steps or another part");
+         " and pct_start = ", options_.pct_start, "; use more steps or another pct_start");
   }
   const double part = (step - start_step) / (phase->end_step - start_step);
   auto& groups = optimizer().param_groups();

@@ -80,7 +80,7 @@ bool Optimizer::shard(const std::shared_ptr<parallel::Replicas>& replicas) const
     auto fresh = std::make_shared<OptimizerSharding>();
     if (!shared_->strategy->shard(fresh)) return false;
     sharding = std::move(fresh);
-    get_logger("accelerate.train").info("ranks share the step of an optimizer; zero_stage = 0 would end that");
+    get_logger("accelerate.train").info("ranks shard the step of an optimizer; zero_stage = 0 turns that off");
   }
   sharding->add(replicas, *shared_->optimizer);
   return true;

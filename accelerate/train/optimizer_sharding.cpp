@@ -162,8 +162,8 @@ void OptimizerSharding::end(torch::optim::Optimizer& optimizer) {
   if (num_dropped == 0) return;
   get_logger("accelerate.train")
       .warning(std::to_string(num_dropped) +
-                   " gradients, of which this rank kept its share only, are dropped: ranks no "
-                   "longer share the step, and the next one leaves these parameters out",
+                   " gradients, of which this rank kept only its shard, are dropped: ranks no "
+                   "longer shard the step, and the next step skips these parameters",
                {.main_process_only = false});
 }
 

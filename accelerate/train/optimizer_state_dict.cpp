@@ -31,7 +31,8 @@ auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
   // Destructors leave the vtable of the abstract base class behind. No living optimizer has this type.
   if (typeid(optimizer) == typeid(Optimizer)) {
     fail(
-        "this optimizer no longer exists: it went out of scope after it had been prepared. Let it live as long as the ",
+        "this optimizer no longer exists: it went out of scope after it had been prepared. Keep it alive as long as "
+        "the ",
         "Accelerator, pass a std::shared_ptr to prepare, or call accelerator.free_memory() when you are done with it");
   }
   if (dynamic_cast<AdamW*>(&optimizer)) return work(AdamForm<AdamWOptions, AdamWParamState>());
@@ -40,7 +41,7 @@ auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
   if (dynamic_cast<RMSprop*>(&optimizer)) return work(RmspropForm());
   if (dynamic_cast<Adagrad*>(&optimizer)) return work(AdagradForm());
   fail("the state of the optimizer ", c10::demangle(typeid(optimizer).name()),
-       " has no form in a checkpoint; Adam, AdamW, SGD, RMSprop and Adagrad have one");
+       " cannot be saved in a checkpoint; Adam, AdamW, SGD, RMSprop and Adagrad can");
 }
 
 /// Reads a tensor with one element. Checks the shape in the file before any memory is allocated.
@@ -85,7 +86,7 @@ struct OptionsReader {
   void only_python(const char* key, bool expected) {
     const auto* value = group.find(key);
     if (value && value->boolean() != expected) {
-      fail("'", key, "' is ", value->boolean() ? "True" : "False", ", which this optimizer cannot do");
+      fail("'", key, "' is ", value->boolean() ? "True" : "False", ", which this optimizer does not support");
     }
   }
   void kernel(std::string_view) {}  // Python's choice of kernel; the result is the same
@@ -221,7 +222,7 @@ std::unordered_map<int64_t, at::Tensor> numbered(torch::optim::Optimizer& optimi
   for (size_t i = 0; i < groups.size(); ++i) {
     const auto& numbers = groups[i].at("params").items();
     if (numbers.size() != own[i].params().size()) {
-      fail("group ", i, " has ", numbers.size(), " parameters; that of the optimizer has ", own[i].params().size());
+      fail("group ", i, " has ", numbers.size(), " parameters; the optimizer's group has ", own[i].params().size());
     }
     for (size_t j = 0; j < numbers.size(); ++j) parameters[numbers[j].integer()] = own[i].params()[j];
   }

@@ -40,7 +40,7 @@ template struct Exposed<LastEpoch, &Plateau::last_epoch>;
 int count_in(const TorchValue& state, const char* key) {
   const auto count = state.at(key).integer();
   if (count < 0 || count > std::numeric_limits<int>::max()) {
-    fail("the state of the scheduler: '", key, "' is ", count, ", which is no count");
+    fail("the state of the scheduler: '", key, "' is ", count, ", which is not a count");
   }
   return static_cast<int>(count);
 }

@@ -173,7 +173,7 @@ TEST_CASE("mistakes about profiling are told at once") {
   CHECK_THROWS_WITH_AS(accelerator.profile({.activities = {"gpu"}}), doctest::Contains("the activity 'gpu' is unknown"),
                        Error);
   CHECK_THROWS_WITH_AS(accelerator.profile({.schedule_option = ProfileSchedule{.active = 0}}),
-                       doctest::Contains("active has to be at least 1"), Error);
+                       doctest::Contains("active must be at least 1"), Error);
   auto profile = accelerator.profile({.schedule_option = ProfileSchedule{.wait = 5}});
   CHECK_THROWS_WITH_AS(profile.export_chrome_trace("trace.json"), doctest::Contains("no finished recording"), Error);
 }

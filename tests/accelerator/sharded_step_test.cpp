@@ -543,7 +543,7 @@ TEST_CASE("gradients are whole again where ranks go separate ways, and may not b
 
     Run twice({.zero_stage = 2});
     twice.accelerator.backward(twice.loss_of(0));
-    CHECK_THROWS_WITH_AS(twice.accelerator.backward(twice.loss_of(1)), doctest::Contains("zero_grad() before"), Error);
+    CHECK_THROWS_WITH_AS(twice.accelerator.backward(twice.loss_of(1)), doctest::Contains("zero_grad() first"), Error);
   });
 }
 
@@ -684,7 +684,7 @@ TEST_CASE("a stage that there is not, and an optimizer that cannot be sharded, a
     Accelerator accelerator(kSharded);
     auto net = make_net();
     torch::optim::RMSprop rmsprop(net->parameters());
-    CHECK_THROWS_WITH_AS(accelerator.prepare(net, rmsprop), doctest::Contains("no step that ranks can share"), Error);
+    CHECK_THROWS_WITH_AS(accelerator.prepare(net, rmsprop), doctest::Contains("cannot be sharded"), Error);
   });
 }
 

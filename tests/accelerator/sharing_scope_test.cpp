@@ -171,7 +171,7 @@ TEST_CASE("an optimizer without a step that ranks can share is refused only wher
     auto [model, optimizer, apart] = accelerator.prepare(net, adamw, rmsprop);
     CHECK(optimizer.sharding());
     CHECK_FALSE(apart.sharding());
-    CHECK_THROWS_WITH_AS(accelerator.prepare(other), doctest::Contains("no step that ranks can share"), Error);
+    CHECK_THROWS_WITH_AS(accelerator.prepare(other), doctest::Contains("cannot be sharded"), Error);
   });
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("gradients that one optimizer of a model needs whole stay whole, whate
 TEST_CASE("that shares of gradients are dropped is a warning on every rank, but at the end") {
   run_ranks(2, [](comm::Group&) {
     const auto warns = [](const std::function<void()>& work) {
-      return captured_stderr(work).find("of which this rank kept its share only, are dropped") != std::string::npos;
+      return captured_stderr(work).find("of which this rank kept only its shard, are dropped") != std::string::npos;
     };
     SingleModel stopped(2), ended(2);
     stopped.backward(0);

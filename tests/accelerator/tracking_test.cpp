@@ -94,9 +94,9 @@ TEST_CASE("what is logged before init_trackers costs one warning") {
     accelerator.log({{"loss", 1}});
     accelerator.log({{"loss", 2}});
   });
-  auto first = said.find("log: nothing is kept; call init_trackers first");
+  auto first = said.find("log: the values are dropped; call init_trackers first");
   CHECK(first != std::string::npos);
-  CHECK(said.find("log: nothing is kept", first + 1) == std::string::npos);
+  CHECK(said.find("log: the values are dropped", first + 1) == std::string::npos);
 }
 
 TEST_CASE("a directory that cannot be written costs a warning, not the training") {

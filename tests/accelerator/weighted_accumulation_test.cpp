@@ -186,7 +186,7 @@ TEST_CASE("items of one window belong to the same models, and a window is left w
     accelerator.backward(first(torch::ones({3})), {.num_items = 3});
   }
   CHECK(accelerator.gradient_state()->items.is_open());
-  CHECK_THROWS_WITH_AS((void)accelerator.accumulate(second), doctest::Contains("name the same models"), Error);
+  CHECK_THROWS_WITH_AS((void)accelerator.accumulate(second), doctest::Contains("pass the same models"), Error);
   accelerator.free_memory();
   CHECK_FALSE(accelerator.gradient_state()->items.is_open());
 }

@@ -221,7 +221,7 @@ TEST_CASE("settings that contradict each other are refused") {
   CHECK_THROWS_WITH_AS(DataLoader(NumberStream{3}, {.shuffle = true}), doctest::Contains("iterable"), Error);
   CHECK_THROWS_WITH_AS(
       DataLoader(numbers(3), {.drop_last = true, .batch_sampler = std::make_shared<PairsOfLikeNumbers>()}),
-      doctest::Contains("batch_sampler decides"), Error);
+      doctest::Contains("batch_sampler defines"), Error);
 }
 
 TEST_CASE("drop_last leaves out an incomplete batch, and an empty data set gives none") {

@@ -209,10 +209,10 @@ TEST_CASE("batches need not be even, from the next epoch on") {
 TEST_CASE("a configuration that cannot work is refused when the loader is prepared") {
   CHECK_THROWS_WITH_AS(
       prepare_data_loader(DataLoader(numbers(9), {.batch_size = 3}), as_rank(0, 2, {.split_batches = true})),
-      doctest::Contains("3 samples cannot be shared equally by 2 ranks"), Error);
+      doctest::Contains("3 samples cannot be divided equally among 2 ranks"), Error);
   CHECK_THROWS_WITH_AS(prepare_data_loader(DataLoader(NumberStream{9}),
                                            as_rank(0, 2, {.split_batches = true, .dispatch_batches = false})),
-                       doctest::Contains("1 samples cannot be shared"), Error);
+                       doctest::Contains("1 samples cannot be divided"), Error);
   CHECK_THROWS_WITH_AS(prepare_data_loader(DataLoader(numbers(9)),
                                            {.configuration = {.dispatch_batches = true}, .put_on_device = false}),
                        doctest::Contains("put_on_device"), Error);

@@ -155,7 +155,8 @@ TEST_CASE("a shard reads no further than the round it gives") {
 
 TEST_CASE("a batch that ranks cannot share equally is refused with both numbers") {
   CHECK_THROWS_WITH_AS(BatchShard(stream_of({}), {.world_size = 2, .batch_size = 3, .split_batches = true}),
-                       doctest::Contains("batch of 3 samples cannot be shared equally by 2 ranks"), accelerate::Error);
+                       doctest::Contains("batch of 3 samples cannot be divided equally among 2 ranks"),
+                       accelerate::Error);
   CHECK_THROWS_WITH_AS(BatchShard(stream_of({}), {.world_size = 2, .batch_size = {}, .split_batches = true}),
                        doctest::Contains("batches of one size"), accelerate::Error);
 }

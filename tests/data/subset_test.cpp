@@ -224,7 +224,7 @@ TEST_CASE("a sampler that was made for a larger data set is an error with the in
   for (const auto& rows : {square, square.t()}) {
     for (const auto& last : {data::Indices{3}, data::Indices{2, 3}, data::Indices{3, 0}, data::Indices{-1}}) {
       CHECK_THROWS_WITH_AS(TensorDataset(rows).get_batch(last),
-                           doctest::Contains("is not one of the 3 rows of the data set; is the sampler made for"),
+                           doctest::Contains("is not one of the 3 rows of the data set; was the sampler created for"),
                            Error);
     }
     CHECK_THROWS_WITH_AS(walk(DataLoader(rows.select(1, 0).contiguous(), {.sampler = sampler})),

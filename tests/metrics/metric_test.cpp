@@ -58,7 +58,7 @@ TEST_CASE("scores are read by name and print as Python's dicts") {
   CHECK(scores.size() == 2);
   CHECK(scores.contains("recall"));
   CHECK_FALSE(scores.contains("f1"));
-  CHECK(failure([&] { scores["f1"]; }) == Contains("no score 'f1'; the metric gave accuracy, recall"));
+  CHECK(failure([&] { scores["f1"]; }) == Contains("no score 'f1'; the metric returned accuracy, recall"));
   metrics::Scores edges;
   for (double value : std::vector<double>{1.0, 0.0, 1e16, 1e-5, NAN, -INFINITY}) edges.add("x", value);
   CHECK(text_of(edges) == "{'x': 1.0, 'x': 0.0, 'x': 1e+16, 'x': 1e-05, 'x': nan, 'x': -inf}");
@@ -132,7 +132,7 @@ TEST_CASE("what does not fit is refused with the remedy") {
   CHECK(refused("pearsonr", {torch::ones({1}), torch::ones({1})}) == Contains("there is one sample"));
   CHECK(refused("recall", {labels, labels}, {.average = Average::Macro, .zero_division = 0.5}) ==
         Contains("zero_division is 0.5; it can be 0, 1 or NaN"));
-  CHECK(refused("perplexity", {torch::randn({2, 3}), labels}) == Contains("logits have one dim more"));
+  CHECK(refused("perplexity", {torch::randn({2, 3}), labels}) == Contains("logits must have one more dimension"));
   CHECK(failure([] { load("acuracy"); }) == Contains("did you mean 'accuracy'?"));
   CHECK(failure([] { load("glue"); }) == Contains("load(\"glue\", \"mrpc\")"));
   CHECK(failure([] { load("glue", "mrcp"); }) == Contains("did you mean 'mrpc'?"));

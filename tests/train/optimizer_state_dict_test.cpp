@@ -138,14 +138,15 @@ TEST_CASE("a state that does not fit is refused with its reason, and changes not
   auto refuse = [&](const TorchValue& state, const char* reason) {
     CHECK_THROWS_WITH_AS(adamw.handle->load_state_dict(state), doctest::Contains(reason), Error);
   };
-  refuse(adam.handle->state_dict(), "group 0: 'decoupled_weight_decay' is False, which this optimizer cannot do");
+  refuse(adam.handle->state_dict(),
+         "group 0: 'decoupled_weight_decay' is False, which this optimizer does not support");
   refuse(sgd.handle->state_dict(), "group 0: the dict has no key 'betas'");
   refuse(TorchValue::dict({{"a", 1}}), "no key 'param_groups'");
 
   auto state = adamw.handle->state_dict();
   auto& groups = state.entries()[1].second.items();
   groups[0].entries().back().second.items().emplace_back(7);
-  refuse(state, "group 0 has 2 parameters; that of the optimizer has 1");
+  refuse(state, "group 0 has 2 parameters; the optimizer's group has 1");
   groups.pop_back();
   refuse(state, "it has 1 groups of parameters; the optimizer has 2");
 
