@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::cli {
 

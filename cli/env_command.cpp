@@ -10,7 +10,7 @@
 #include "accelerate/base/byte_size.h"
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/keys.h"
 #include "cli/machine.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/nearest_name.h"
 #include "accelerate/base/standard_streams.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "cli/command_line.h"

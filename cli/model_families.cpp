@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "cli/decoder_tensors.h"
 #include "cli/encoder_tensors.h"
 

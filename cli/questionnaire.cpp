@@ -4,8 +4,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/launch_flags.h"
 #include "cli/fsdp_questions.h"

@@ -13,7 +13,7 @@
 #include <ATen/ops/tanh.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 
 namespace transformers {
 

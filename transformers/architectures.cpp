@@ -4,7 +4,7 @@
 #include <ranges>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "transformers/models/families.h"
 
 namespace transformers {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <vector>
 
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "transformers/activations.h"
 #include "transformers/dtype_names.h"
 

@@ -3,7 +3,7 @@
 #include <regex>
 #include <sstream>
 
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "transformers/weights.h"
 
 namespace transformers {

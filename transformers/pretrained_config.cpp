@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/read_file.h"
+#include "accelerate/base/text.h"
 #include "accelerate/formats/json_structure.h"
 #include "transformers/config_rules.h"
 #include "transformers/hub_cache.h"

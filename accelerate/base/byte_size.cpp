@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate {
 

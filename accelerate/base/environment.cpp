@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate {
 

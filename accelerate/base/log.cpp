@@ -10,7 +10,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/write_all.h"
 
 namespace accelerate {

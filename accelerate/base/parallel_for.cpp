@@ -1,7 +1,6 @@
 #include "accelerate/base/parallel_for.h"
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <mutex>
 #include <numeric>
@@ -46,22 +45,19 @@ std::vector<std::thread> start_threads(int count, const std::function<void()>& b
 
 }  // namespace
 
-void parallel_for(size_t count, int threads, const std::function<void(size_t)>& work) {
-  std::atomic<size_t> next = 0;
+void run_on_threads(int threads, const std::function<void()>& body) {
   std::mutex mutex;
   std::exception_ptr failure;
-  auto take_turns = [&] {
+  auto run = [&] {
     try {
-      for (size_t index = next++; index < count; index = next++) work(index);
+      body();
     } catch (...) {
-      next = count;
       std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
     }
   };
-  const auto useful = static_cast<int>(std::min<size_t>(count, std::max(threads, 1)));
-  auto helpers = start_threads(useful - 1, take_turns);
-  take_turns();
+  auto helpers = start_threads(threads - 1, run);
+  run();
   for (auto& helper : helpers) helper.join();
   if (failure) std::rethrow_exception(failure);
 }

@@ -1,8 +1,10 @@
 #pragma once
 
-// Parallel loops on plain threads. Meant for reading, copying and checksumming many bytes between computations, because
-// one core alone does not saturate the memory.
+// Parallel loops on plain threads, apart from OpenMP's: for tokenizing texts, and for reading, copying and checksumming
+// many bytes between computations, because one core alone does not saturate the memory.
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,9 +12,29 @@
 
 namespace accelerate {
 
-/// Calls work(0) to work(count - 1) on up to `threads` threads, the caller included, with dynamic scheduling. Returns
-/// when all are done. After an exception no more calls are started, and the first exception is thrown.
-void parallel_for(size_t count, int threads, const std::function<void(size_t index)>& work);
+/// Calls `body` once on each of `threads` threads, the caller included; on fewer if the system refuses more. Returns
+/// when all have returned. Throws the first exception.
+void run_on_threads(int threads, const std::function<void()>& body);
+
+/// Calls work(0) to work(count - 1) on up to `threads` threads, the caller included, with dynamic scheduling in chunks
+/// of `chunk` indices. Returns when all are done. After an exception no more chunks are started, and the first
+/// exception is thrown.
+template <class Work>
+void parallel_for(size_t count, int threads, const Work& work, size_t chunk = 1) {
+  std::atomic<size_t> next = 0;
+  auto take_chunks = [&] {
+    try {
+      for (size_t begin; (begin = next.fetch_add(chunk)) < count;) {
+        for (size_t index = begin; index < std::min(begin + chunk, count); ++index) work(index);
+      }
+    } catch (...) {
+      next = count;
+      throw;
+    }
+  };
+  const size_t num_chunks = (count + chunk - 1) / chunk;
+  run_on_threads(static_cast<int>(std::min<size_t>(num_chunks, std::max(threads, 1))), take_chunks);
+}
 
 /// The number of threads worth starting to move that many bytes. At most the number of cores of this process,
 /// regardless of OMP_NUM_THREADS: nothing is computed meanwhile.

@@ -10,9 +10,9 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupWrapper.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/lost_peer.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/hierarchical_backend.h"

@@ -8,7 +8,7 @@
 #include <torch/types.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
 
 namespace accelerate::comm {

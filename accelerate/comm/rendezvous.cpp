@@ -9,9 +9,9 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/lost_peer.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/quiet_c10d.h"
 #include "accelerate/comm/sockets.h"

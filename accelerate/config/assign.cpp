@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "accelerate/base/listed.h"
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 #include "accelerate/config/scalar.h"
 
 namespace accelerate::config {

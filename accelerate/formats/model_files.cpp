@@ -9,9 +9,9 @@
 
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/read_file.h"
+#include "accelerate/base/text.h"
 #include "accelerate/formats/json_structure.h"
 
 namespace accelerate::formats {

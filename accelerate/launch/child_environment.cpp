@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::launch {
 

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 #include "accelerate/launch/settings.h"
 
 namespace accelerate::launch {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::launch {
 

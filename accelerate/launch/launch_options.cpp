@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::launch {
 

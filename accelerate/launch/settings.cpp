@@ -5,8 +5,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::launch {
 

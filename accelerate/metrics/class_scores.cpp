@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/text.h"
 #include "accelerate/metrics/pairwise_sum.h"
 
 namespace accelerate::metrics {

@@ -7,8 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 #include "accelerate/metrics/class_scores.h"
 #include "accelerate/metrics/confusion_matrix.h"
 #include "accelerate/metrics/perplexity.h"

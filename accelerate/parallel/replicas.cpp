@@ -8,8 +8,8 @@
 #include <torch/csrc/distributed/c10d/logger.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/parallel/gradient_hooks.h"
 #include "accelerate/parallel/gradient_reducer.h"

@@ -8,7 +8,7 @@
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/tensors/archive.h"
 

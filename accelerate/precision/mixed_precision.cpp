@@ -3,7 +3,7 @@
 #include <string>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/letter_case.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::precision {
 

@@ -8,7 +8,7 @@
 #include <ranges>
 
 #include "accelerate/base/exit_status.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::ranks {
 

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::shared_memory {
 

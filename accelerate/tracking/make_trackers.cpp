@@ -4,7 +4,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 #include "accelerate/tracking/file_trackers.h"
 #include "accelerate/tracking/mlflow_tracker.h"
 #include "accelerate/tracking/settings.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/text.h"
 #include "accelerate/base/utf8.h"
 #include "accelerate/tracking/http.h"
 #include "accelerate/tracking/settings.h"

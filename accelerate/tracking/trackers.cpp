@@ -4,8 +4,8 @@
 #include <ranges>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/text.h"
 
 namespace accelerate::tracking {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 #include "notebook/cells/tokens.h"
 
 namespace accelerate::notebook {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "accelerate/base/utf8.h"
+
 namespace accelerate::notebook {
 
 /// Keeps back the beginning of a character whose other bytes are still to come.
@@ -22,10 +24,8 @@ class TextStream {
   /// The bytes at the end that begin a character of UTF-8 without completing it.
   size_t unfinished_bytes() const {
     for (size_t count = 1; count <= 3 && count <= pending_.size(); ++count) {
-      auto byte = static_cast<unsigned char>(pending_[pending_.size() - count]);
-      if ((byte & 0xC0U) == 0x80U) continue;  // not the first of its character
-      size_t length = byte >= 0xF0U ? 4 : byte >= 0xE0U ? 3 : byte >= 0xC0U ? 2 : 1;
-      return length > count ? count : 0;
+      char byte = pending_[pending_.size() - count];
+      if (!is_utf8_continuation(byte)) return character_bytes(byte) > count ? count : 0;
     }
     return 0;
   }
@@ -37,15 +37,10 @@ class TextStream {
 inline size_t byte_of_character(std::string_view text, size_t character) {
   size_t byte = 0;
   for (; byte < text.size(); ++byte) {
-    bool begins = (static_cast<unsigned char>(text[byte]) & 0xC0U) != 0x80U;
-    if (begins && character-- == 0) break;
+    if (!is_utf8_continuation(text[byte]) && character-- == 0) break;
   }
   return byte;
 }
-inline size_t character_of_byte(std::string_view text, size_t byte) {
-  size_t characters = 0;
-  for (char c : text.substr(0, byte)) characters += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
-  return characters;
-}
+inline size_t character_of_byte(std::string_view text, size_t byte) { return count_characters(text.substr(0, byte)); }
 
 }  // namespace accelerate::notebook

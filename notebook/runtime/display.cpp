@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "notebook/runtime/base64.h"
+#include "accelerate/base/base64.h"
 #include "notebook/runtime/drawing.h"
 #include "notebook/runtime/png.h"
 #include "notebook/runtime/tensor_image.h"
@@ -18,13 +18,13 @@ Rich markdown(std::string text) { return {{{"text/markdown", text}, {"text/plain
 Rich image(const at::Tensor& pixels, const ImageOptions& options) {
   auto bitmap = tensor_image(pixels, options);
   auto size = std::to_string(bitmap.width) + " x " + std::to_string(bitmap.height);
-  return {{{"image/png", base64(encode_png(bitmap))}, {"text/plain", "<picture of " + size + " pixels>"}}};
+  return {{{"image/png", encode_base64(encode_png(bitmap))}, {"text/plain", "<picture of " + size + " pixels>"}}};
 }
 
 Rich plot(const std::vector<Series>& series, const PlotOptions& options) {
   auto drawing = line_plot(series, options);
   return {{{"image/svg+xml", svg(drawing)},
-           {"image/png", base64(encode_png(rasterized(drawing)))},
+           {"image/png", encode_base64(encode_png(rasterized(drawing)))},
            {"text/plain", options.title.empty() ? "<plot>" : "<plot " + options.title + ">"}}};
 }
 

@@ -20,7 +20,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <nlohmann/json.hpp>
 
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 #include "notebook/cells/tokens.h"
 #include "notebook/runtime/value_text.h"
 #include "notebook/worker/diagnostics.h"

@@ -6,10 +6,9 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/base/error.h"
-#include "notebook/runtime/base64.h"
+#include "notebook/runtime/drawing.h"
 #include "notebook/runtime/line_plot.h"
 #include "notebook/runtime/png.h"
-#include "notebook/runtime/drawing.h"
 
 using namespace accelerate::notebook;
 
@@ -32,15 +31,6 @@ int num_drawn(const Bitmap& picture, int left, int top, int right, int bottom) {
 }
 
 }  // namespace
-
-TEST_CASE("base64 has the values of its standard") {
-  CHECK(base64("") == "");
-  CHECK(base64("f") == "Zg==");
-  CHECK(base64("fo") == "Zm8=");
-  CHECK(base64("foo") == "Zm9v");
-  CHECK(base64("foobar") == "Zm9vYmFy");
-  CHECK(base64("\xff\xfe") == "//4=");
-}
 
 TEST_CASE("A PNG file holds the pixels that it was made of") {
   auto file = encode_png({.width = 2, .height = 2, .channels = 3, .bytes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}});

@@ -7,23 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "accelerate/base/base64.h"
 #include "accelerate/base/error.h"
 
 using namespace transformers::tokenizers;
 
 namespace {
-
-std::string to_base64(const std::string& bytes) {
-  const char* digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t bits = 0;
-    for (size_t j = i; j < i + 3; ++j) bits = bits << 8 | (j < bytes.size() ? static_cast<unsigned char>(bytes[j]) : 0);
-    for (int shift = 18; shift >= 0; shift -= 6) text.push_back(digits[bits >> shift & 63]);
-  }
-  for (size_t i = 0; i < (3 - bytes.size() % 3) % 3; ++i) text[text.size() - 1 - i] = '=';
-  return text;
-}
 
 std::string bytes_of(const std::vector<uint32_t>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint32_t)};
@@ -38,7 +27,7 @@ std::string table(unsigned char from, const std::string& to) {
 }
 
 std::unique_ptr<Normalizer> read(const std::string& bytes) {
-  return read_precompiled({{"type", "Precompiled"}, {"precompiled_charsmap", to_base64(bytes)}});
+  return read_precompiled({{"type", "Precompiled"}, {"precompiled_charsmap", accelerate::encode_base64(bytes)}});
 }
 
 std::string normalize(const Normalizer& normalizer, const std::string& original) {

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
 #include "accelerate/base/log.h"
+#include "accelerate/base/text.h"
 #include "transformers/schedules/greedy.h"
 #include "transformers/schedules/reduce_on_plateau.h"
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::text {
 
@@ -20,7 +20,7 @@ bool LineReader::next(std::string& line) {
   }
   ++line_number_;
   if (line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  if (auto position = tokenizers::find_broken_utf8(line)) {
+  if (auto position = accelerate::find_broken_utf8(line)) {
     fail_at(line_number_, "byte ", *position + 1,
             " of the line is not UTF-8; convert the file, for example with iconv");
   }

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
+#include "accelerate/base/text.h"
 
 namespace transformers::text {
 

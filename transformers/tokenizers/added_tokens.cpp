@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::first_character;
+using accelerate::is_utf8_continuation;
+using accelerate::last_character;
 
 namespace {
 
@@ -23,7 +28,7 @@ bool is_single_word(std::string_view text, size_t begin, size_t end) {
 size_t before_spaces(std::string_view text, size_t position) {
   while (position > 0 && is_white_space(last_character(text.substr(0, position)))) {
     do --position;
-    while (is_continuation(text[position]));
+    while (is_utf8_continuation(text[position]));
   }
   return position;
 }

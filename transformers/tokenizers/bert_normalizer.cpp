@@ -2,11 +2,16 @@
 
 #include <string>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/normalization_form.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::append_character;
+using accelerate::character_bytes;
+using accelerate::first_character;
+using accelerate::is_ascii;
 
 namespace {
 

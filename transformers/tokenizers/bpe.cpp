@@ -1,12 +1,16 @@
 #include "transformers/tokenizers/bpe.h"
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/byte_fallback.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/token_cache.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::append_character;
+using accelerate::character_bytes;
+using accelerate::first_character;
 
 using accelerate::fail;
 

@@ -4,10 +4,13 @@
 #include <optional>
 #include <string_view>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/byte_level.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::find_broken_utf8;
+using accelerate::is_utf8_continuation;
 
 namespace {
 
@@ -23,7 +26,7 @@ size_t broken_bytes(std::string_view text) {
   unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
   unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < low || byte(1) > high) return 1;
-  return length == 4 && text.size() > 2 && is_continuation(text[2]) ? 3 : 2;
+  return length == 4 && text.size() > 2 && is_utf8_continuation(text[2]) ? 3 : 2;
 }
 
 /// `bytes` with each error replaced by U+FFFD.

@@ -1,8 +1,11 @@
 #include "transformers/tokenizers/byte_level.h"
 
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::first_character;
 
 void append_token_bytes(std::string_view token, std::string& bytes) {
   size_t before = bytes.size();

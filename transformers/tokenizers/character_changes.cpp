@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <string>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/byte_level.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::append_character;
+using accelerate::character_bytes;
+using accelerate::first_character;
+using accelerate::is_utf8_continuation;
+using accelerate::last_character;
 
 namespace {
 
@@ -69,7 +75,7 @@ void strip(NormalizedText& text, bool left, bool right) {
     begin += character_bytes(all[begin]);
   while (right && begin < end && is_white_space(last_character(all.substr(0, end)))) {
     do --end;
-    while (is_continuation(all[end]));
+    while (is_utf8_continuation(all[end]));
   }
   if (end - begin == all.size()) return;
   Rewrite rewrite(text);

@@ -1,10 +1,12 @@
 #include "transformers/tokenizers/description.h"
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/listed.h"
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/text.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::count_characters;
 
 using accelerate::fail;
 

@@ -4,10 +4,13 @@
 #include <iterator>
 #include <vector>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::first_character;
 
 namespace {
 

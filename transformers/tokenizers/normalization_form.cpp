@@ -4,10 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::append_character;
+using accelerate::character_bytes;
+using accelerate::first_character;
+using accelerate::is_ascii;
 
 namespace {
 

@@ -1,8 +1,11 @@
 #include "transformers/tokenizers/normalized_text.h"
 
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::is_utf8_continuation;
 
 void NormalizedText::reset(std::string_view original, uint32_t begin) {
   text_ = original;
@@ -24,14 +27,14 @@ void NormalizedText::append(const NormalizedText& part) {
 Span NormalizedText::span_at(size_t position) const {
   if (!spans_.empty()) return spans_[position];
   size_t first = position;
-  while (is_continuation(text_[first])) --first;
+  while (is_utf8_continuation(text_[first])) --first;
   return {static_cast<uint32_t>(begin_ + first), static_cast<uint32_t>(begin_ + first + character_bytes(text_[first]))};
 }
 
 Span NormalizedText::origin(size_t begin, size_t end) const {
   if (!spans_.empty()) return {spans_[begin].begin, spans_[end - 1].end};
-  while (is_continuation(text_[begin])) --begin;
-  while (end < text_.size() && is_continuation(text_[end])) ++end;
+  while (is_utf8_continuation(text_[begin])) --begin;
+  while (end < text_.size() && is_utf8_continuation(text_[end])) ++end;
   return {static_cast<uint32_t>(begin_ + begin), static_cast<uint32_t>(begin_ + end)};
 }
 

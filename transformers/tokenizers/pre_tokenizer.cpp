@@ -5,15 +5,17 @@
 #include <utility>
 #include <vector>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/character_changes.h"
 #include "transformers/tokenizers/character_splits.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/metaspace.h"
 #include "transformers/tokenizers/pattern.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::first_character;
 
 namespace {
 

@@ -6,13 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "accelerate/base/base64.h"
 #include "accelerate/base/error.h"
-#include "transformers/tokenizers/base64.h"
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/grapheme.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::count_characters;
+using accelerate::decode_base64;
+using accelerate::find_broken_utf8;
+using accelerate::is_utf8_continuation;
 
 using accelerate::fail;
 
@@ -58,7 +64,7 @@ class ReplacementTable {
   std::optional<std::string_view> replacement(uint32_t position) const {
     if (position >= units_.size()) return std::nullopt;
     size_t begin = units_[position] & ~(1u << 31);
-    if (begin > replacements_.size() || (begin < replacements_.size() && is_continuation(replacements_[begin]))) {
+    if (begin > replacements_.size() || (begin < replacements_.size() && is_utf8_continuation(replacements_[begin]))) {
       return std::nullopt;
     }
     return std::string_view(replacements_).substr(begin, replacements_.find('\0', begin) - begin);
@@ -80,7 +86,7 @@ class CountedRewrite {
     if (in_step_ && text.size() > 1) {
       flush();
       size_t last = text.size() - 1;
-      while (is_continuation(text[last])) --last;
+      while (is_utf8_continuation(text[last])) --last;
       rewrite_.keep(last);
       text.remove_prefix(last);
     }

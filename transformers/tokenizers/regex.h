@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::tokenizers {
 
@@ -37,7 +37,7 @@ void for_each_match(const Regex& regex, std::string_view text, const Body& body)
     if (!match) break;
     auto [begin, end] = *match;
     if (begin == end && last_end == end) {
-      from += from < text.size() ? character_bytes(text[from]) : 1;
+      from += from < text.size() ? accelerate::character_bytes(text[from]) : 1;
       continue;
     }
     from = end;

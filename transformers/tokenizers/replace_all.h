@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 namespace transformers::tokenizers {
 
@@ -23,8 +23,8 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
     result.append(to);
     position = found + from.size();
     if (from.empty()) {
-      result.append(text, position, character_bytes(text[position]));
-      position += character_bytes(text[position]);
+      result.append(text, position, accelerate::character_bytes(text[position]));
+      position += accelerate::character_bytes(text[position]);
     }
   }
   if (from.empty()) result.append(to);

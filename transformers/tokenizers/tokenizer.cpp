@@ -4,13 +4,20 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/error.h"
+#include "accelerate/base/parallel_for.h"
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/bpe.h"
-#include "transformers/tokenizers/parallel_for.h"
 #include "transformers/tokenizers/tokenizer_parts.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::find_broken_utf8;
+using accelerate::first_character;
+using accelerate::is_ascii;
+using accelerate::is_utf8_continuation;
+using accelerate::last_character;
 
 using accelerate::fail;
 
@@ -28,7 +35,7 @@ Encoding::Spaces count_spaces(std::string_view token) {
     rest.remove_prefix(character_bytes(rest[0]));
   }
   for (auto rest = token; !rest.empty() && is_space(last_character(rest)); ++spaces.trailing) {
-    while (is_continuation(rest.back())) rest.remove_suffix(1);
+    while (is_utf8_continuation(rest.back())) rest.remove_suffix(1);
     rest.remove_suffix(1);
   }
   return spaces;
@@ -39,7 +46,7 @@ void count_characters_before(std::string_view text, std::vector<uint32_t>& count
   counts.resize(text.size() + 1);
   uint32_t count = 0;
   for (size_t index = 0; index < text.size(); ++index) {
-    count += !is_continuation(text[index]);
+    count += !is_utf8_continuation(text[index]);
     counts[index] = count - 1;
   }
   counts[text.size()] = count;
@@ -98,13 +105,16 @@ template <class TextsOf>
 std::vector<Encoding> Tokenizer::encode_many(size_t count, const EncodeBatchOptions& options,
                                              const TextsOf& texts_of) const {
   std::vector<Encoding> encodings(count);
-  parallel_for(count, options.threads > 0 ? options.threads : accelerate::available_cores(), [&](size_t index) {
+  auto encode_one = [&](size_t index) {
     try {
       encodings[index] = encode_texts(texts_of(index), options.add_special_tokens);
     } catch (const accelerate::Error& error) {
       fail("text ", options.first_text + index, ": ", error.what());
     }
-  });
+  };
+  // Few enough texts at a time to balance the threads, enough not to contend for the counter.
+  accelerate::parallel_for(count, options.threads > 0 ? options.threads : accelerate::available_cores(), encode_one,
+                           /*chunk=*/16);
   if (padding_) pad(encodings, *padding_);
   return encodings;
 }

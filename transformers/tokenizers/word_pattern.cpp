@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <string>
 
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::character_bytes;
+using accelerate::first_character;
+using accelerate::is_ascii;
 
 namespace {
 

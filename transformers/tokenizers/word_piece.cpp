@@ -5,12 +5,17 @@
 #include <utility>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/description.h"
 #include "transformers/tokenizers/token_cache.h"
 #include "transformers/tokenizers/unicode.h"
-#include "transformers/tokenizers/utf8.h"
 
 namespace transformers::tokenizers {
+
+using accelerate::count_characters;
+using accelerate::find_broken_utf8;
+using accelerate::is_utf8_continuation;
+using accelerate::last_character;
 
 using accelerate::fail;
 
@@ -59,7 +64,7 @@ bool WordPiece::cut(std::string_view word, std::vector<Token>& tokens) const {
     size_t end = std::min(word.size(), begin + max_bytes_);
     std::optional<uint32_t> id;
     for (; end > begin; --end) {
-      bool inside_character = end < word.size() && is_continuation(word[end]);
+      bool inside_character = end < word.size() && is_utf8_continuation(word[end]);
       if (!inside_character && (id = entries.find(word.substr(begin, end - begin)))) break;
     }
     if (!id) return false;
@@ -88,7 +93,7 @@ Vocabulary read_vocab_file(const std::filesystem::path& path) {
     while (!line.empty() && is_white_space(last_character(line))) {
       do {
         line.pop_back();
-      } while (!line.empty() && is_continuation(line.back()));
+      } while (!line.empty() && is_utf8_continuation(line.back()));
     }
     entries.emplace_back(line, static_cast<uint32_t>(entries.size()));
   }

@@ -1,4 +1,4 @@
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
-#include "accelerate/base/nearest_name.h"
+#include "accelerate/base/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 
 namespace accelerate {
@@ -23,6 +24,16 @@ size_t edit_distance(std::string_view left, std::string_view right) {
 }
 
 }  // namespace
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string upper_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
   auto nearest = std::min_element(names.begin(), names.end(), [&](const auto& left, const auto& right) {

@@ -1,11 +1,9 @@
-#include "transformers/tokenizers/utf8.h"
+#include "accelerate/base/utf8.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "accelerate/base/utf8.h"
-
-namespace transformers::tokenizers {
+namespace accelerate {
 
 namespace {
 
@@ -24,7 +22,8 @@ size_t ascii_words(std::string_view text) {
 }  // namespace
 
 size_t count_characters(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !is_continuation(byte); }));
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return !is_utf8_continuation(byte); }));
 }
 
 bool is_ascii(std::string_view text) {
@@ -36,11 +35,11 @@ std::optional<size_t> find_broken_utf8(std::string_view text) {
   for (size_t position = 0; position < text.size();) {
     position += ascii_words(text.substr(position));
     if (position == text.size()) break;
-    size_t bytes = accelerate::utf8_character_bytes(text.substr(position));
+    size_t bytes = utf8_character_bytes(text.substr(position));
     if (bytes == 0) return position;
     position += bytes;
   }
   return std::nullopt;
 }
 
-}  // namespace transformers::tokenizers
+}  // namespace accelerate
