@@ -11,11 +11,12 @@
 #include "accelerate/comm/random.h"
 #include "accelerate/parallel/replicas.h"
 #include "accelerate/resolve_options.h"
+#include "accelerate/sharding/optimizer_sharding.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
 #include "accelerate/tracking/trackers.h"
 #include "accelerate/train/clip_gradients.h"
-#include "accelerate/train/optimizer_sharding.h"
+#include "accelerate/train/optimizer_access.h"
 
 namespace accelerate {
 
@@ -203,7 +204,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
 at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max_norm, double norm_type) {
   unscale_gradients_of(parameters);
   // With ZeRO-2 no rank holds complete gradients.
-  if (!options_.shared_clipping && zero_stage_ < 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
+  if (!options_.shared_clipping && zero_stage_ != 2) return train::clip_grad_norm_(parameters, max_norm, norm_type);
   train::ClippingRanks ranks{.shardings = shardings_in_step()};
   for (const auto& model : prepared_.models_in_use()) {
     // With a scaler, sums of squares from the all-reduces are still scaled.
@@ -214,14 +215,14 @@ at::Tensor Accelerator::clip_grad_norm_(const std::vector<at::Tensor>& parameter
 
 void Accelerator::clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value) {
   unscale_gradients_of(parameters);
-  train::clip_grad_value_(parameters, clip_value, zero_stage_ < 2 ? Shardings{} : shardings_in_step());
+  train::clip_grad_value_(parameters, clip_value, zero_stage_ == 2 ? shardings_in_step() : Shardings{});
 }
 
 /// The shardings of optimizers whose gradients are the same on all ranks.
 Accelerator::Shardings Accelerator::shardings_in_step() const {
   Shardings shardings;
   for (const auto& optimizer : prepared_.optimizers_in_use()) {
-    const auto* sharding = optimizer.sharding();
+    const auto* sharding = train::OptimizerAccess::sharding(optimizer);
     if (sharding && !sharding->gradients_are_local()) shardings.push_back(sharding);
   }
   return shardings;
@@ -393,7 +394,7 @@ void Accelerator::end_training() {
     if (auto* replicas = dynamic_cast<parallel::Replicas*>(model->distributed().get()))
       replicas->keep_whole_gradients();
   }
-  for (const auto& optimizer : prepared_.optimizers_in_use()) optimizer.unshard();
+  for (const auto& optimizer : prepared_.optimizers_in_use()) unshard(optimizer);
   wait_for_everyone();
   free_memory();
   PartialState::reset();
@@ -415,7 +416,7 @@ UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::DistributedMode
                            std::vector<std::shared_ptr<data::PreparedCore>> loaders,
                            const std::vector<Optimizer>& optimizers, const JoinOptions& options)
     : join_(std::move(models), group) {
-  for (const auto& optimizer : optimizers) optimizer.unshard();
+  for (const auto& optimizer : optimizers) unshard(optimizer);
   if (!options.even_batches) return;
   for (auto& loader : loaders) {
     if (loader->loader().is_iterable()) continue;

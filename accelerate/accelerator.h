@@ -385,7 +385,7 @@ class Accelerator : public comm::PartialState {
   train::SchedulerOptions scheduler_options() const;
   data::PrepareOptions prepare_options() const;
   bool writes_files() const;
-  using Shardings = std::vector<const train::OptimizerSharding*>;
+  using Shardings = std::vector<const sharding::OptimizerSharding*>;
   Shardings shardings_in_step() const;
   checkpoint::TrainingState training_state() const;
   std::filesystem::path checkpoints_dir() const;

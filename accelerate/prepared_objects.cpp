@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "accelerate/base/error.h"
-#include "accelerate/comm/common_tensors.h"
+#include "accelerate/comm/shared_zeros.h"
 #include "accelerate/parallel/replicas.h"
-#include "accelerate/train/optimizer_sharding.h"
+#include "accelerate/sharding/optimizer_sharding.h"
+#include "accelerate/train/optimizer_access.h"
 
 namespace accelerate {
 
@@ -27,9 +28,7 @@ std::shared_ptr<train::PreparedModel> PreparedObjects::add_model(const std::shar
   models_in_use_.push_back(model);
   // The first call is collective. All ranks come here, but an optimizer may be prepared on one rank only.
   if (zero_stage_ != 0 && model->distributed()) comm::memory_reach(model->distributed()->group());
-  for (const auto& optimizer : *optimizers_) {
-    if (optimizer.is_there()) shard_step(optimizer);
-  }
+  for (const auto& optimizer : *optimizers_) shard_step(optimizer);
   return model;
 }
 
@@ -43,7 +42,7 @@ std::vector<std::shared_ptr<train::PreparedModel>> PreparedObjects::models_in_us
 
 const Optimizer* PreparedObjects::find_optimizer(const torch::optim::Optimizer& optimizer) const {
   for (const auto& known : *optimizers_) {
-    if (&*known == &optimizer && known.is_there()) return &known;
+    if (&*known == &optimizer) return &known;
   }
   return nullptr;
 }
@@ -53,19 +52,13 @@ Optimizer PreparedObjects::add_optimizer(const Optimizer& optimizer) {
     shard_step(*known);
     return *known;
   }
-  const auto same_address = [&](const Optimizer& other) { return &*other == &*optimizer; };
+  // An optimizer that clear() released may be registered again, with a new handle.
   std::erase_if(optimizers_in_use_, [&](const auto& other) {
     const auto held = other.lock();
-    return !held || same_address(*held);
+    return !held || &**held == &*optimizer;
   });
   optimizers_in_use_.emplace_back(optimizer);
-  // Replaces a stale entry whose optimizer was destroyed and whose address was reused.
-  const auto stale = std::find_if(optimizers_->begin(), optimizers_->end(), same_address);
-  if (stale == optimizers_->end()) {
-    optimizers_->push_back(optimizer);
-  } else {
-    *stale = optimizer;
-  }
+  optimizers_->push_back(optimizer);
   shard_step(optimizer);
   return optimizer;
 }
@@ -84,13 +77,13 @@ void PreparedObjects::shard_step(const Optimizer& optimizer) const {
   if (zero_stage_ == 0) return;
   for (const auto& model : models_in_use()) {
     const auto replicas = std::dynamic_pointer_cast<parallel::Replicas>(model->distributed());
-    if (!replicas || !train::steps_any_of(*optimizer, *replicas)) continue;
-    if (!zero_stage_ && !train::sharing_pays(*optimizer, *replicas)) continue;
-    if (optimizer.shard(replicas) || !zero_stage_) continue;
+    if (!replicas || !sharding::steps_any_of(*optimizer, *replicas)) continue;
+    if (!zero_stage_ && !sharding::sharding_pays(*optimizer, *replicas)) continue;
+    if (train::OptimizerAccess::shard(optimizer, replicas) || !zero_stage_) continue;
     fail("zero_stage is ", *zero_stage_, ", but the step of this optimizer cannot be sharded; AdamW, Adam and SGD ",
          "can, with fused_optimizers = true");
   }
-  if (zero_stage_ == 2) optimizer.share_gradients();
+  if (zero_stage_ == 2) train::OptimizerAccess::shard_gradients(optimizer);
 }
 
 Scheduler PreparedObjects::add_scheduler(const Scheduler& scheduler) {

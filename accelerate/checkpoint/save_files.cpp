@@ -80,7 +80,7 @@ TorchValue state_of(const char* kind, size_t index, const Part& part) {
 std::vector<TorchValue> gathered_states(const std::vector<train::Optimizer>& optimizers, bool keep) {
   std::vector<TorchValue> states(optimizers.size());
   for (size_t i = 0; i < optimizers.size(); ++i) {
-    if (!optimizers[i].sharding()) continue;
+    if (!optimizers[i].is_sharded()) continue;
     auto gathered = state_of("optimizer", i, optimizers[i]);
     if (keep) states[i] = std::move(gathered);
   }

@@ -128,12 +128,12 @@ void HierarchicalBackend::close_levels() {
 void HierarchicalBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
   // Gloo has no average: sum the averages of the machines and divide by the number of machines.
   bool average = options.reduceOp == c10d::ReduceOp::AVG;
-  levels_.inside->allreduce(tensor, options, [&](at::Tensor& share) {
-    Tensors shares{share};
+  levels_.inside->allreduce(tensor, options, [&](at::Tensor& slice) {
+    Tensors slices{slice};
     auto further = options;
     if (average) further.reduceOp = c10d::ReduceOp::SUM;
-    levels_.between->allreduce(shares, further)->wait();
-    if (average) share.div_(static_cast<int64_t>(machines_.size()));
+    levels_.between->allreduce(slices, further)->wait();
+    if (average) slice.div_(static_cast<int64_t>(machines_.size()));
   });
 }
 

@@ -121,7 +121,7 @@ std::byte* SharedMemoryBackend::scratch(size_t bytes) {
 }
 
 void SharedMemoryBackend::allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
-                                    const std::function<void(at::Tensor& share)>& between) {
+                                    const std::function<void(at::Tensor& slice)>& between) {
   ContiguousTensor real(as_real(tensor, options.reduceOp));
   auto array = real.array();
   collective(options.timeout, [&](shm::Channel& channel) {
@@ -131,9 +131,9 @@ void SharedMemoryBackend::allreduce(at::Tensor& tensor, const c10d::AllreduceOpt
     if (!in_heap) array.data = scratch(array.bytes());
     if (!in_heap && array.count > 0) std::memcpy(array.data, own, array.bytes());
     shm::all_reduce(channel, array, reduction_of(options.reduceOp), *heap->offset_of(array.data, array.bytes()),
-                    [&](const shm::Array& share) {
+                    [&](const shm::Array& slice) {
                       auto elements =
-                          at::from_blob(share.data, {static_cast<int64_t>(share.count)}, real.tensor().options());
+                          at::from_blob(slice.data, {static_cast<int64_t>(slice.count)}, real.tensor().options());
                       between(elements);
                     });
     if (!in_heap && array.count > 0) std::memcpy(own, array.data, array.bytes());
@@ -282,20 +282,20 @@ SharedMemoryBackend* SharedMemoryBackend::of(const Group::Connection& connection
   return dynamic_cast<SharedMemoryBackend*>(connection.process_group()->getBackend(c10::DeviceType::CPU).get());
 }
 
-void SharedMemoryBackend::exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
-                                          const std::function<shm::Shares(size_t round)>& make) {
+void SharedMemoryBackend::all_gather_slices(const std::vector<std::span<std::byte>>& arrays, const SlicePlan& plan,
+                                            const std::function<void(size_t round)>& compute) {
   collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
     if (!peer_memory_) peer_memory_.emplace(channel);
-    shm::exchange_shares(channel, *peer_memory_, arrays, num_rounds, make, run_rounds);
+    shm::all_gather_slices(channel, *peer_memory_, arrays, plan, compute, run_rounds);
   });
 }
 
-void SharedMemoryBackend::try_memory() {
+void SharedMemoryBackend::probe_memory() {
   collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) {
     if (!peer_memory_) peer_memory_.emplace(channel);
-    bool common = false;
+    bool shared = false;
     try {
-      common = shm::make_common_memory(channel, shm::page_bytes(), {}) != nullptr;
+      shared = shm::shared_zeros(channel, shm::page_bytes(), {}) != nullptr;
     } catch (const shm::PeerError&) {
       throw;
     } catch (const shm::MismatchError&) {
@@ -303,14 +303,13 @@ void SharedMemoryBackend::try_memory() {
     } catch (const Error&) {
       // A rank has run out of memory or descriptors, and all ranks know it. This was only a probe.
     }
-    memory_reach_ = {.common = common, .direct = peer_memory_->reachable()};
+    memory_reach_ = {.shared = shared, .direct = peer_memory_->reachable()};
   });
 }
 
-std::shared_ptr<shm::Segment> SharedMemoryBackend::make_common(size_t bytes, const std::vector<shm::Range>& own) {
+std::shared_ptr<shm::Segment> SharedMemoryBackend::shared_zeros(size_t bytes, const std::vector<shm::Range>& own) {
   std::shared_ptr<shm::Segment> segment;
-  collective(c10d::kUnsetTimeout,
-             [&](shm::Channel& channel) { segment = shm::make_common_memory(channel, bytes, own); });
+  collective(c10d::kUnsetTimeout, [&](shm::Channel& channel) { segment = shm::shared_zeros(channel, bytes, own); });
   return segment;
 }
 

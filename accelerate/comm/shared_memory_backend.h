@@ -17,12 +17,12 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
-#include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/reduction_watch.h"
+#include "accelerate/comm/shared_zeros.h"
+#include "accelerate/shared_memory/all_gather_slices.h"
 #include "accelerate/shared_memory/collectives.h"
-#include "accelerate/shared_memory/common_memory.h"
 #include "accelerate/shared_memory/local_group.h"
-#include "accelerate/shared_memory/share_exchange.h"
+#include "accelerate/shared_memory/shared_zeros.h"
 
 namespace accelerate::comm {
 
@@ -51,7 +51,7 @@ class SharedMemoryBackend : public c10d::Backend {
   /// one-dimensional tensor, and may reduce it further with other groups. It is not called on ranks whose slice is
   /// empty.
   void allreduce(at::Tensor& tensor, const c10d::AllreduceOptions& options,
-                 const std::function<void(at::Tensor& share)>& between);
+                 const std::function<void(at::Tensor& slice)>& between);
 
   WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) override;
   WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& options) override;
@@ -75,16 +75,16 @@ class SharedMemoryBackend : public c10d::Backend {
   /// The backend of a connection if it is this one, else null. The connection owns it.
   static SharedMemoryBackend* of(const Group::Connection& connection);
 
-  /// See comm::exchange_shares; c10d has no such collective. `arrays` are the bytes of the tensors.
-  void exchange_shares(const std::vector<std::span<std::byte>>& arrays, size_t num_rounds,
-                       const std::function<shared_memory::Shares(size_t round)>& make);
+  /// See comm::all_gather_slices; c10d has no such collective. `arrays` are the bytes of the tensors.
+  void all_gather_slices(const std::vector<std::span<std::byte>>& arrays, const SlicePlan& plan,
+                         const std::function<void(size_t round)>& compute);
 
-  /// See comm::memory_reach. Not set before try_memory(), which is collective.
+  /// See comm::memory_reach. Not set before probe_memory(), which is collective.
   const std::optional<MemoryReach>& memory_reach() const { return memory_reach_; }
-  void try_memory();
+  void probe_memory();
 
-  /// See shared_memory::make_common_memory.
-  std::shared_ptr<shared_memory::Segment> make_common(size_t bytes, const std::vector<shared_memory::Range>& own);
+  /// See shared_memory::shared_zeros.
+  std::shared_ptr<shared_memory::Segment> shared_zeros(size_t bytes, const std::vector<shared_memory::Range>& own);
 
   /// Whether `tensor` is in memory from allocateTensor().
   bool holds(const at::Tensor& tensor) const;

@@ -4,23 +4,23 @@
 
 namespace accelerate::comm {
 
-Share share_of(int64_t num_items, int rank, int world_size, bool apply_padding) {
+SplitRange split_range(int64_t num_items, int rank, int world_size, bool apply_padding) {
   int64_t each = num_items / world_size;
   int64_t extra = num_items % world_size;
-  Share share;
-  share.begin = rank * each + std::min<int64_t>(rank, extra);
-  share.end = share.begin + each + (rank < extra ? 1 : 0);
-  if (apply_padding && num_items > 0) share.padding = each + (extra > 0 ? 1 : 0) - (share.end - share.begin);
-  return share;
+  SplitRange range;
+  range.begin = rank * each + std::min<int64_t>(rank, extra);
+  range.end = range.begin + each + (rank < extra ? 1 : 0);
+  if (apply_padding && num_items > 0) range.padding = each + (extra > 0 ? 1 : 0) - (range.end - range.begin);
+  return range;
 }
 
 at::Tensor split_between(const at::Tensor& rows, int rank, int world_size, bool apply_padding) {
-  auto share = share_of(rows.size(0), rank, world_size, apply_padding);
-  auto part = rows.slice(0, share.begin, share.end);
-  if (share.padding == 0) return part;
+  auto range = split_range(rows.size(0), rank, world_size, apply_padding);
+  auto part = rows.slice(0, range.begin, range.end);
+  if (range.padding == 0) return part;
   auto last = rows.slice(0, rows.size(0) - 1);
   std::vector<at::Tensor> parts{part};
-  parts.insert(parts.end(), share.padding, last);
+  parts.insert(parts.end(), range.padding, last);
   return at::cat(parts);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Divides a list among ranks, into contiguous shares whose lengths differ by at most one.
+// Divides a list among ranks, into contiguous ranges whose lengths differ by at most one.
 
 #include <algorithm>
 #include <cstdint>
@@ -17,22 +17,23 @@
 
 namespace accelerate::comm {
 
-struct Share {
+/// The items of one rank.
+struct SplitRange {
   int64_t begin = 0;
   int64_t end = 0;
   int64_t padding = 0;  // how often the last item of the whole list is repeated
 };
 
-/// The share of `rank` in `num_items`. If the division has a remainder, the first ranks get one item more. With
+/// The range of `rank` in `num_items`. If the division has a remainder, the first ranks get one item more. With
 /// `apply_padding` all ranks get the same number as the first.
-Share share_of(int64_t num_items, int rank, int world_size, bool apply_padding = false);
+SplitRange split_range(int64_t num_items, int rank, int world_size, bool apply_padding = false);
 
 /// Splits a list.
 template <class T>
 std::vector<T> split_between(const std::vector<T>& items, int rank, int world_size, bool apply_padding) {
-  auto share = share_of(static_cast<int64_t>(items.size()), rank, world_size, apply_padding);
-  std::vector<T> part(items.begin() + share.begin, items.begin() + share.end);
-  if (!items.empty()) part.insert(part.end(), share.padding, items.back());
+  auto range = split_range(static_cast<int64_t>(items.size()), rank, world_size, apply_padding);
+  std::vector<T> part(items.begin() + range.begin, items.begin() + range.end);
+  if (!items.empty()) part.insert(part.end(), range.padding, items.back());
   return part;
 }
 

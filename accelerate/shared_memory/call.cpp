@@ -10,7 +10,7 @@ size_t bytes_of(DataType type) {
 const char* name_of(Operation operation) {
   static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce", "reduce_scatter",
                                            "broadcast", "allgather", "gather", "scatter",
-                                           "alltoall",  "exchange",  "share"};
+                                           "alltoall",  "exchange",  "shared_zeros"};
   return kNames[static_cast<size_t>(operation)];
 }
 

@@ -19,7 +19,7 @@ enum class Operation : uint8_t {
   Scatter,
   AllToAll,
   Exchange,
-  Share,
+  SharedZeros,
 };
 
 /// Other: a type that is copied but not reduced, counted in bytes.

@@ -74,8 +74,8 @@ void reduce_staged(const Channel& channel, size_t offset, std::byte* target, siz
   reduce_staged(channel, offset, target, bytes, type, reduction, none);
 }
 
-/// The bytes of an array of which `rank` takes care, in whole cache lines so that no two ranks write the same one.
-Piece share_of(size_t bytes, int rank, int size) {
+/// The bytes of an array that `rank` reduces, in whole cache lines: no two ranks write to the same line.
+Piece cache_lines_of(size_t bytes, int rank, int size) {
   size_t each = (bytes / size + kCacheLine) / kCacheLine * kCacheLine;
   size_t begin = std::min(bytes, each * rank);
   return {begin, std::min(each, bytes - begin)};
@@ -100,14 +100,13 @@ std::optional<double> sum_of_notes(const Channel& channel) {
   return sum;
 }
 
-/// Every rank combines its share of all arrays, straight from and to where they lie. The squares travel with the
-/// segments at the end.
+/// Every rank reduces its piece of all arrays in place. The last barrier carries the sums of squares.
 std::optional<double> reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction,
                                       std::optional<double> squares) {
-  auto share = share_of(array.bytes(), channel.rank(), channel.size());
-  auto arrays = noted_arrays(channel, share.begin);
+  auto piece = cache_lines_of(array.bytes(), channel.rank(), channel.size());
+  auto arrays = noted_arrays(channel, piece.begin);
   std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
-  reduce_to(arrays, sources, share.length, array.type, reduction, squares);
+  reduce_to(arrays, sources, piece.length, array.type, reduction, squares);
   channel.arrive_and_wait(call, squares ? std::bit_cast<uint64_t>(*squares) : kUnknown);
   return sum_of_notes(channel);
 }
@@ -170,19 +169,19 @@ std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction
 }
 
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
-                const std::function<void(const Array& share)>& between) {
+                const std::function<void(const Array& piece)>& between) {
   require_reduction(array.type, reduction);
   Call call{.operation = Operation::AllReduce, .type = array.type, .reduction = reduction, .count = array.count};
   channel.arrive_and_wait(call, heap_offset);
-  if (auto share = share_of(array.bytes(), channel.rank(), channel.size()); share.length > 0) {
-    auto arrays = noted_arrays(channel, share.begin);
+  if (auto piece = cache_lines_of(array.bytes(), channel.rank(), channel.size()); piece.length > 0) {
+    auto arrays = noted_arrays(channel, piece.begin);
     std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
-    auto* own = array.data + share.begin;
-    size_t count = share.length / bytes_of(array.type);
+    auto* own = array.data + piece.begin;
+    size_t count = piece.length / bytes_of(array.type);
     reduce(array.type, reduction, sources, {&own, 1}, count);
     between({own, count, array.type});
     std::erase(arrays, own);
-    for (auto* other : arrays) copy_bytes(other, own, share.length);
+    for (auto* other : arrays) copy_bytes(other, own, piece.length);
   }
   channel.arrive_and_wait(call);
 }

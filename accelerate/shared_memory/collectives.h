@@ -45,7 +45,7 @@ std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction
 /// to `between`, which may reduce it further with other groups. It is not called on ranks whose slice is empty, which
 /// happens with short arrays.
 void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_t heap_offset,
-                const std::function<void(const Array& share)>& between);
+                const std::function<void(const Array& slice)>& between);
 
 /// Reduces the arrays of all ranks into that of `root`; the arrays of other ranks are not changed.
 void reduce(Channel& channel, const Array& array, Reduction reduction, int root);

@@ -51,12 +51,13 @@ void scale_(const Groups& groups, const at::Tensor& coefficient) {
 /// Gradients, divided by the ranks that process them.
 struct Divided {
   const comm::Group* group = nullptr;  // the ranks that shard them; null if none are sharded
-  std::vector<at::Tensor> shares;      // this rank's shards
+  std::vector<at::Tensor> shards;      // this rank's shards
   std::vector<at::Tensor> others;      // processed by each rank by itself
   at::TensorOptions options;           // of a sharded gradient
 };
 
-Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<const OptimizerSharding*>& shardings) {
+Divided divide(const std::vector<at::Tensor>& parameters,
+               const std::vector<const sharding::OptimizerSharding*>& shardings) {
   Divided divided;
   for (const auto& parameter : tensors::distinct_tensors(parameters)) {
     const auto& gradient = parameter.grad();
@@ -69,8 +70,8 @@ Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<cons
     }
     divided.group = &(*sharding)->group();
     divided.options = gradient.options();
-    const auto share = (*sharding)->share(gradient, divided.group->rank());
-    if (share.numel() > 0) divided.shares.push_back(share);
+    const auto shard = (*sharding)->own_shard(gradient);
+    if (shard.numel() > 0) divided.shards.push_back(shard);
   }
   return divided;
 }
@@ -78,13 +79,13 @@ Divided divide(const std::vector<at::Tensor>& parameters, const std::vector<cons
 /// The gradients that this rank steps.
 std::vector<at::Tensor> to_change(const Divided& divided) {
   auto gradients = divided.others;
-  gradients.insert(gradients.end(), divided.shares.begin(), divided.shares.end());
+  gradients.insert(gradients.end(), divided.shards.begin(), divided.shards.end());
   return gradients;
 }
 
 /// Collective.
-at::Tensor norm_of_shares(const Divided& divided, double norm_type) {
-  const auto own = norms_of(tensors::foreach_groups(divided.shares), norm_type);
+at::Tensor norm_of_shards(const Divided& divided, double norm_type) {
+  const auto own = norms_of(tensors::foreach_groups(divided.shards), norm_type);
   auto norms = norms_of(tensors::foreach_groups(divided.others), norm_type);
   norms.push_back(own.empty() ? at::zeros({}, divided.options) : at::linalg_vector_norm(at::stack(own), norm_type));
   norms.back() = at::linalg_vector_norm(divided.group->all_gather(norms.back()), norm_type);
@@ -152,14 +153,14 @@ at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, d
   const auto divided = divide(parameters, ranks.shardings);
   if (!total_norm.defined()) {
     if (!divided.group) return clip_grad_norm_(parameters, max_norm, norm_type);
-    total_norm = norm_of_shares(divided, norm_type);
+    total_norm = norm_of_shards(divided, norm_type);
   }
   scale_(tensors::foreach_groups(to_change(divided)), coefficient_of(total_norm, max_norm));
   return total_norm;
 }
 
 void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value,
-                      const std::vector<const OptimizerSharding*>& shardings) {
+                      const std::vector<const sharding::OptimizerSharding*>& shardings) {
   at::NoGradGuard no_grad;
   for (const auto& gradients : tensors::foreach_groups(to_change(divide(parameters, shardings)))) {
     at::_foreach_clamp_min_(gradients, -clip_value);

@@ -6,7 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/train/optimizer_sharding.h"
+#include "accelerate/sharding/optimizer_sharding.h"
 
 namespace accelerate::parallel {
 class DistributedModel;
@@ -21,8 +21,8 @@ at::Tensor clip_grad_norm_(const std::vector<at::Tensor>& parameters, double max
 
 /// How ranks divide the work of clipping. The same on all ranks.
 struct ClippingRanks {
-  std::vector<parallel::DistributedModel*> models = {};  // average gradients over ranks
-  std::vector<const OptimizerSharding*> shardings = {};  // divide the step of parameters among ranks
+  std::vector<parallel::DistributedModel*> models = {};            // average gradients over ranks
+  std::vector<const sharding::OptimizerSharding*> shardings = {};  // divide the step of parameters among ranks
 };
 
 /// The same with the work divided among ranks; the norm differs by rounding. If the all-reduces of all gradients
@@ -35,6 +35,6 @@ at::Tensor clip_grad_norm_together_(const std::vector<at::Tensor>& parameters, d
 /// Clamps the gradients of `parameters` in place to [-clip_value, clip_value]. Of gradients that `shardings` divide,
 /// clamps this rank's shard.
 void clip_grad_value_(const std::vector<at::Tensor>& parameters, double clip_value,
-                      const std::vector<const OptimizerSharding*>& shardings = {});
+                      const std::vector<const sharding::OptimizerSharding*>& shardings = {});
 
 }  // namespace accelerate::train

@@ -31,41 +31,41 @@ struct Target {
   at::Tensor values;
   at::Tensor gradient;
   // The same slice of a tensor of the parameter's state.
-  std::function<at::Tensor(const at::Tensor& state)> part_of = [](const at::Tensor& state) { return state; };
+  std::function<at::Tensor(const at::Tensor& state)> slice_of = [](const at::Tensor& state) { return state; };
 };
 
 /// The properties that all tensors of one call share.
-struct LaneKey {
+struct KernelCallKey {
   at::Device device;
   at::ScalarType type;
   bool first_step;  // the SGD kernel initializes momentum buffers instead of reading them
 
-  bool operator==(const LaneKey&) const = default;
+  bool operator==(const KernelCallKey&) const = default;
 };
 
 /// The tensors of one parameter, or of a slice of it, for a call. Some may be undefined.
 template <size_t N>
 struct Operands {
-  LaneKey key;
+  KernelCallKey key;
   std::array<at::Tensor, N> tensors;
   int64_t step = 0;
 
   /// The operands of a slice. All tensors must have one dimension.
   Operands narrow(int64_t begin, int64_t length) const {
     if (begin == 0 && length == tensors[0].numel()) return *this;
-    Operands part = *this;
-    for (auto& tensor : part.tensors) {
+    Operands slice = *this;
+    for (auto& tensor : slice.tensors) {
       if (tensor.defined()) tensor = tensor.narrow(0, begin, length);
     }
-    return part;
+    return slice;
   }
 };
 
 /// The arguments of one call. The lists are refilled in every step, because gradients come and go and state may be
 /// loaded, but they keep their capacity.
 template <size_t N>
-struct Lane {
-  explicit Lane(const LaneKey& key)
+struct KernelCall {
+  explicit KernelCall(const KernelCallKey& key)
       : key(key), shared_step(at::zeros({}, at::TensorOptions(key.device).dtype(at::kFloat))) {}
 
   void add(const Operands<N>& operands) {
@@ -85,39 +85,39 @@ struct Lane {
     steps.clear();
   }
 
-  LaneKey key;
+  KernelCallKey key;
   std::array<std::vector<at::Tensor>, N> lists;
   std::vector<at::Tensor> steps;
   at::Tensor shared_step;
   int64_t shared_step_value = 0;
 };
 
-/// Groups operands into lanes by key, for one call of `kernel` per lane.
+/// Groups operands by key, for one call of a kernel per key.
 template <size_t N>
-class Lanes {
+class KernelCalls {
  public:
   void add(const Operands<N>& operands) {
-    for (auto& lane : lanes_) {
-      if (lane.key == operands.key) return lane.add(operands);
+    for (auto& call : calls_) {
+      if (call.key == operands.key) return call.add(operands);
     }
-    lanes_.emplace_back(operands.key).add(operands);
+    calls_.emplace_back(operands.key).add(operands);
   }
 
-  /// Calls `kernel` with each lane that is not empty, then clears the lanes.
+  /// Makes the calls that are not empty, then clears them.
   template <class Kernel>
   void run(Kernel kernel) {
-    for (auto& lane : lanes_) {
-      if (!lane.steps.empty()) kernel(lane);
+    for (auto& call : calls_) {
+      if (!call.steps.empty()) kernel(call);
     }
     clear();
   }
 
   void clear() {
-    for (auto& lane : lanes_) lane.clear();
+    for (auto& call : calls_) call.clear();
   }
 
  private:
-  std::vector<Lane<N>> lanes_;
+  std::vector<KernelCall<N>> calls_;
 };
 
 /// Adam, or AdamW. Tensors: values, gradient, first and second moment, and with amsgrad the maximum of the second.
@@ -138,26 +138,26 @@ struct AdamKernel {
   /// handle them. Missing state is created with the layout of the target.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
                                                        const Target& target, const Options& options) {
-    const auto& [values, gradient, part_of] = target;
+    const auto& [values, gradient, slice_of] = target;
     auto& state = Rule::state(optimizer, parameter, values, options);
     if (!has_kernel(values, gradient)) return std::nullopt;
     Operands<kNumTensors> operands{
         .key = {values.device(), values.scalar_type(), false}, .tensors = {values, gradient}, .step = state.step() + 1};
     size_t next = 2;
     for (const auto* tensor : state_tensors(state, options)) {
-      auto& part = operands.tensors[next++] = part_of(*tensor);
-      if (!same_layout(values, part)) return std::nullopt;
+      auto& slice = operands.tensors[next++] = slice_of(*tensor);
+      if (!same_layout(values, slice)) return std::nullopt;
     }
     state.step(operands.step);
     return operands;
   }
 
-  static void run(Lane<kNumTensors>& lane, const Options& options) {
+  static void run(KernelCall<kNumTensors>& call, const Options& options) {
     constexpr auto kernel =
         Rule::decoupled_weight_decay ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
     const auto [beta1, beta2] = options.betas();
-    auto& [values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs] = lane.lists;
-    kernel(values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, lane.steps, options.lr(), beta1, beta2,
+    auto& [values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs] = call.lists;
+    kernel(values, gradients, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, call.steps, options.lr(), beta1, beta2,
            options.weight_decay(), options.eps(), options.amsgrad(), /*maximize=*/false, /*grad_scale=*/std::nullopt,
            /*found_inf=*/std::nullopt);
   }
@@ -172,11 +172,11 @@ struct SgdKernel {
   /// See AdamKernel.
   static std::optional<Operands<kNumTensors>> operands(torch::optim::Optimizer& optimizer, const at::Tensor& parameter,
                                                        const Target& target, const Options& options) {
-    const auto& [values, gradient, part_of] = target;
+    const auto& [values, gradient, slice_of] = target;
     const bool has_momentum = options.momentum() != 0;
     auto* state = has_momentum ? find_state<Rule::State>(optimizer, parameter) : nullptr;
     if (!has_kernel(values, gradient)) return std::nullopt;
-    if (state && !same_layout(values, part_of(state->momentum_buffer()))) return std::nullopt;
+    if (state && !same_layout(values, slice_of(state->momentum_buffer()))) return std::nullopt;
     const bool first_step = has_momentum && !state;
     if (first_step) {
       state = &add_state(optimizer, parameter, std::make_unique<Rule::State>());
@@ -184,13 +184,13 @@ struct SgdKernel {
     }
     return Operands<kNumTensors>{
         .key = {values.device(), values.scalar_type(), first_step},
-        .tensors = {values, gradient, state ? part_of(state->momentum_buffer()) : at::Tensor()}};
+        .tensors = {values, gradient, state ? slice_of(state->momentum_buffer()) : at::Tensor()}};
   }
 
-  static void run(Lane<kNumTensors>& lane, const Options& options) {
-    auto& [values, gradients, momentum_buffers] = lane.lists;
+  static void run(KernelCall<kNumTensors>& call, const Options& options) {
+    auto& [values, gradients, momentum_buffers] = call.lists;
     at::_fused_sgd_(values, gradients, momentum_buffers, options.weight_decay(), options.momentum(), options.lr(),
-                    options.dampening(), options.nesterov(), /*maximize=*/false, lane.key.first_step);
+                    options.dampening(), options.nesterov(), /*maximize=*/false, call.key.first_step);
   }
 };
 

@@ -9,13 +9,16 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
 #include "accelerate/base/scope.h"
-#include "accelerate/comm/exchange_shares.h"
+#include "accelerate/comm/all_gather_slices.h"
+#include "accelerate/sharding/layout.h"
+#include "accelerate/sharding/optimizer_sharding.h"
 #include "accelerate/tensors/flat_view.h"
 #include "accelerate/train/fused_kernels.h"
-#include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate::train {
 namespace {
+
+using sharding::OptimizerSharding;
 
 // Bytes of a rank's shards that are stepped and sent in one round. Small enough to be still in the cache when sent.
 constexpr int64_t kRoundBytes = 1024 * 1024;
@@ -30,140 +33,117 @@ class FusedStep : public StepStrategy {
   using StepStrategy::step;
   using Options = typename Kernel::Options;
 
-  void step(torch::optim::Optimizer& optimizer) override {
+  void step(torch::optim::Optimizer& optimizer, OptimizerSharding* sharding) override {
     at::NoGradGuard no_grad;
-    if (sharding_ && sharding_->gradients_are_local()) {
+    if (sharding && sharding->gradients_are_local()) {
       get_logger("accelerate.train")
           .info("gradients were not averaged; from now on each rank steps all parameters itself");
-      sharding_->end(optimizer);
+      sharding->end();
     }
     if constexpr (requires { &Kernel::state_tensors; }) {
-      if (sharding_) take_in_state(optimizer);
+      if (sharding) move_state_to_shared_memory(optimizer, *sharding);
     }
-    std::vector<Sharded> sharded;
+    std::vector<ShardedParameter> sharded;
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const Options&>(group.options());
       // Clears also after an error. A gradient that is still referenced here could not be freed by zero_grad.
-      ScopeExit clear_lists([this] { lanes_.clear(); });
+      ScopeExit clear_lists([this] { calls_.clear(); });
       for (const auto& parameter : group.params()) {
         if (!parameter.grad().defined()) continue;
-        if (sharding_ && sharding_->shards(parameter)) {
-          sharded.push_back(shard_of(optimizer, parameter, options));
+        if (sharding && sharding->shards(parameter)) {
+          sharded.push_back(own_shard(optimizer, *sharding, parameter, options));
         } else if (auto operands = Kernel::operands(optimizer, parameter, {parameter, parameter.grad()}, options)) {
-          lanes_.add(*operands);
+          calls_.add(*operands);
         } else {
           Kernel::Rule::update(optimizer, parameter, options);
         }
       }
-      run(lanes_, options);
+      run(calls_, options);
     }
-    if (!sharded.empty()) step_together(sharded);
+    if (!sharded.empty()) step_shards(sharded, sharding->group());
   }
 
-  bool shard(std::shared_ptr<OptimizerSharding> sharding) override {
-    sharding_ = std::move(sharding);
-    return true;
-  }
+  bool can_shard() const override { return true; }
 
  private:
-  struct Sharded {
+  struct ShardedParameter {
     at::Tensor flat;                         // the whole parameter, flat
     Operands<Kernel::kNumTensors> operands;  // of this rank's shard
     const Options* options;                  // of its parameter group
   };
 
-  /// Moves the state that this step needs into shared memory, for sharded parameters whose state is kept whole. Other
-  /// code may have created or replaced it.
-  void take_in_state(torch::optim::Optimizer& optimizer) {
+  /// Moves the state that this step needs into shared memory, for parameters with shared state. Other code may have
+  /// created or replaced it.
+  static void move_state_to_shared_memory(torch::optim::Optimizer& optimizer, OptimizerSharding& sharding) {
     using State = typename Kernel::Rule::State;
-    std::vector<StateTensor> tensors;
+    std::vector<sharding::StateTensor> tensors;
     std::vector<std::pair<at::Tensor, std::unique_ptr<State>>> fresh;
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const Options&>(group.options());
       for (const auto& parameter : group.params()) {
-        if (!parameter.grad().defined() || !sharding_->shards(parameter)) continue;
-        if (!sharding_->keeps_whole(parameter)) continue;
+        if (!parameter.grad().defined() || !sharding.shards(parameter)) continue;
+        if (!sharding.has_shared_state(parameter)) continue;
         auto* state = find_state<State>(optimizer, parameter);
         if (!state) state = fresh.emplace_back(parameter, std::make_unique<State>()).second.get();
         for (auto* tensor : Kernel::state_tensors(*state, options)) tensors.push_back({parameter, tensor});
       }
     }
     if (tensors.empty()) return;
-    sharding_->take_in(tensors);
+    sharding.move_to_shared_memory(tensors);
     for (auto& [parameter, state] : fresh) add_state(optimizer, parameter, std::move(state));
   }
 
-  Sharded shard_of(torch::optim::Optimizer& optimizer, const at::Tensor& parameter, const Options& options) {
-    const int rank = sharding_->group().rank();
-    const auto gradient = sharding_->share(laid_out_as(parameter, parameter.grad()), rank);
-    auto operands =
-        Kernel::operands(optimizer, parameter,
-                         {.values = sharding_->share(parameter, rank),
-                          .gradient = gradient,
-                          .part_of = [&](const at::Tensor& state) { return sharding_->own_share(parameter, state); }},
-                         options);
+  static ShardedParameter own_shard(torch::optim::Optimizer& optimizer, const OptimizerSharding& sharding,
+                                    const at::Tensor& parameter, const Options& options) {
+    auto operands = Kernel::operands(
+        optimizer, parameter,
+        {.values = sharding.own_shard(parameter),
+         .gradient = sharding.own_shard(laid_out_as(parameter, parameter.grad())),
+         .slice_of = [&](const at::Tensor& state) { return sharding.own_shard_of_state(parameter, state); }},
+        options);
     if (!operands) {
-      fail("the state of a parameter of shape ", parameter.sizes(), " does not match rank ", rank, " of ",
-           sharding_->group().size(), "; load it with load_state or load_state_dict");
+      fail("the state of a parameter of shape ", parameter.sizes(), " does not match rank ", sharding.group().rank(),
+           " of ", sharding.group().size(), "; load it with load_state or load_state_dict");
     }
     return {.flat = tensors::flat_view(parameter), .operands = std::move(*operands), .options = &options};
   }
 
-  static void run(Lanes<Kernel::kNumTensors>& lanes, const Options& options) {
-    lanes.run([&](Lane<Kernel::kNumTensors>& lane) { Kernel::run(lane, options); });
+  static void run(KernelCalls<Kernel::kNumTensors>& calls, const Options& options) {
+    calls.run([&](KernelCall<Kernel::kNumTensors>& call) { Kernel::run(call, options); });
   }
 
   /// Steps this rank's shards and all-gathers the results. Handles all parameter groups in one exchange, because ranks
   /// wait for each other in each.
-  void step_together(const std::vector<Sharded>& parameters) {
-    const auto& group = sharding_->group();
+  static void step_shards(const std::vector<ShardedParameter>& parameters, const comm::Group& group) {
     std::vector<at::Tensor> tensors;
-    std::vector<ShareSize> sizes;
-    for (const auto& parameter : parameters) {
-      tensors.push_back(parameter.flat);
-      sizes.push_back({.length = share_of(parameter.flat.numel(), 0, group.size()).length,
-                       .element_bytes = static_cast<int64_t>(parameter.flat.itemsize())});
+    std::vector<ShardLayout> layouts;
+    for (const auto& [flat, operands, options] : parameters) {
+      tensors.push_back(flat);
+      layouts.push_back(sharding::layout_of(flat.numel(), static_cast<int64_t>(flat.itemsize()), group.size()));
     }
-    const auto rounds = rounds_of(sizes, kRoundBytes);
-    const auto make = [&](size_t round) {
+    const auto plan = sharding::plan_rounds(std::move(layouts), kRoundBytes);
+    const auto compute = [&](size_t round) {
       at::NoGradGuard no_grad;  // may run on another thread
-      run(parameters, rounds[round]);
-      return shares_of(rounds[round], tensors);
+      step_slices(parameters, plan.rounds[round]);
     };
-    comm::exchange_shares(group, tensors, rounds.size(), make,
-                          "the step of the optimizer, which ranks share unless zero_stage is 0");
+    comm::all_gather_slices(group, tensors, plan, compute,
+                            "the step of the optimizer, which ranks share unless zero_stage is 0");
   }
 
-  /// Steps this rank's part of `portions`.
-  void run(const std::vector<Sharded>& parameters, const std::vector<Portion>& portions) const {
-    Lanes<Kernel::kNumTensors> lanes;
-    for (size_t i = 0; i < portions.size(); ++i) {
-      const auto& [index, stretch] = portions[i];
+  /// Steps slices of this rank's shards.
+  static void step_slices(const std::vector<ShardedParameter>& parameters, const std::vector<Slice>& slices) {
+    KernelCalls<Kernel::kNumTensors> calls;
+    for (size_t i = 0; i < slices.size(); ++i) {
+      const auto& [index, begin, longest] = slices[i];
       const auto& [flat, operands, options] = parameters[index];
-      const int64_t length = std::min(stretch.length, operands.tensors[0].numel() - stretch.begin);
-      if (length > 0) lanes.add(operands.narrow(stretch.begin, length));
-      const bool ends_group = i + 1 == portions.size() || parameters[portions[i + 1].tensor].options != options;
-      if (ends_group) run(lanes, *options);
+      const int64_t length = std::min(longest, operands.tensors[0].numel() - begin);
+      if (length > 0) calls.add(operands.narrow(begin, length));
+      const bool ends_group = i + 1 == slices.size() || parameters[slices[i + 1].tensor].options != options;
+      if (ends_group) run(calls, *options);
     }
   }
 
-  /// The slices of `tensors` that belong to each rank in `portions`.
-  comm::Shares shares_of(const std::vector<Portion>& portions, const std::vector<at::Tensor>& tensors) const {
-    const int size = sharding_->group().size();
-    comm::Shares shares(size);
-    for (const auto& [index, stretch] : portions) {
-      for (int rank = 0; rank < size; ++rank) {
-        const auto share = share_of(tensors[index].numel(), rank, size);
-        const int64_t length = std::min(stretch.length, share.length - stretch.begin);
-        if (length <= 0) continue;
-        shares[rank].push_back({.tensor = index, .begin = share.begin + stretch.begin, .length = length});
-      }
-    }
-    return shares;
-  }
-
-  Lanes<Kernel::kNumTensors> lanes_;
-  std::shared_ptr<OptimizerSharding> sharding_;
+  KernelCalls<Kernel::kNumTensors> calls_;
 };
 
 }  // namespace

@@ -16,13 +16,11 @@
 #include "accelerate/train/gradient_state.h"
 #include "accelerate/train/optimizer_step.h"
 
-namespace accelerate::parallel {
-class Replicas;
+namespace accelerate::sharding {
+class OptimizerSharding;
 }
 
 namespace accelerate::train {
-
-class OptimizerSharding;
 
 struct OptimizerOptions {
   bool fused = true;  // one kernel for all parameters, as Python's `fused=True`; off: Python's default arithmetic
@@ -31,7 +29,8 @@ struct OptimizerOptions {
 /// A handle on a torch optimizer; copies refer to the same one. Use `->` to reach torch's options and state.
 class Optimizer {
  public:
-  /// Borrows `optimizer`, which must outlive the handle. Moves its state to the devices of its parameters.
+  /// Borrows `optimizer`, which must outlive all handles on it, including the one that an Accelerator keeps until
+  /// free_memory(). Moves its state to the devices of its parameters.
   explicit Optimizer(torch::optim::Optimizer& optimizer,
                      std::shared_ptr<GradientState> gradient_state = std::make_shared<GradientState>(),
                      std::shared_ptr<precision::GradScaler> scaler = nullptr, OptimizerOptions options = {});
@@ -76,38 +75,22 @@ class Optimizer {
   torch::optim::Optimizer& operator*() const { return *shared_->optimizer; }
   torch::optim::Optimizer* operator->() const { return shared_->optimizer.get(); }
 
-  /// ZeRO-1: shards the step of the parameters of `replicas`. Each rank steps its shard, and ranks all-gather the
-  /// results, which are bit-identical. step() becomes collective. If ranks share memory, the state of Adam and AdamW is
-  /// one copy per machine. Otherwise a rank keeps the state of its shard, `state()` shows only this, and state_dict()
-  /// is collective. Returns false, and changes nothing, if the optimizer has no fused step. A step on gradients that
-  /// were not averaged ends the sharding, as unshard() does.
-  bool shard(const std::shared_ptr<parallel::Replicas>& replicas) const;
-
-  /// ZeRO-2: ranks of a sharded optimizer keep only their shards of averaged gradients.
-  void share_gradients() const;
-
-  /// Gives every rank the whole state. From then on each rank steps all parameters, permanently. Collective if the step
-  /// is sharded.
-  void unshard() const;
-
-  /// How ranks divide the step; null if it is not sharded, or no longer.
-  const OptimizerSharding* sharding() const;
-
-  /// True if the torch optimizer is known to be alive: owned, or borrowed with another handle still held.
-  bool is_there() const { return shared_->optimizer.use_count() > 0 || shared_.use_count() > 1; }
-
-  /// Uses `strategy` for steps. Collective if the optimizer is sharded.
-  void set_step_strategy(std::unique_ptr<StepStrategy> strategy);
+  /// Whether ranks step shards of the parameters (`zero_stage`). step() is collective then.
+  bool is_sharded() const;
 
  private:
   friend class WeakOptimizer;
+  friend struct OptimizerAccess;
 
   struct Shared {
+    explicit Shared(std::shared_ptr<torch::optim::Optimizer> optimizer);
+    ~Shared();
+
     std::shared_ptr<torch::optim::Optimizer> optimizer;
     std::shared_ptr<GradientState> gradient_state;
     std::shared_ptr<precision::GradScaler> scaler;
     std::unique_ptr<StepStrategy> strategy;
-    std::shared_ptr<OptimizerSharding> sharding;
+    std::unique_ptr<sharding::OptimizerSharding> sharding;  // null before the step is sharded
     bool fused = true;
     bool step_was_skipped = false;
   };
@@ -116,6 +99,10 @@ class Optimizer {
 
   std::shared_ptr<Shared> shared_;
 };
+
+/// Gives every rank the whole state of a sharded optimizer. From then on each rank steps all parameters, permanently.
+/// Collective if the step is sharded.
+void unshard(const Optimizer& optimizer);
 
 /// A weak reference to the handle of an optimizer.
 class WeakOptimizer {
@@ -136,4 +123,5 @@ class WeakOptimizer {
 namespace accelerate {
 using train::Optimizer;
 using train::OptimizerOptions;
+using train::unshard;
 }  // namespace accelerate

@@ -12,12 +12,13 @@
 #include <c10/util/Type.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/sharding/optimizer_sharding.h"
 #include "accelerate/train/optimizer_forms.h"
-#include "accelerate/train/optimizer_sharding.h"
 
 namespace accelerate::train {
 namespace {
 
+using sharding::OptimizerSharding;
 using tensors::StoredTensor;
 using tensors::StoredValue;
 using tensors::TorchValue;
@@ -28,13 +29,6 @@ using State = std::unique_ptr<torch::optim::OptimizerParamState>;
 template <class Work>
 auto with_form(torch::optim::Optimizer& optimizer, Work&& work) {
   using namespace torch::optim;
-  // Destructors leave the vtable of the abstract base class behind. No living optimizer has this type.
-  if (typeid(optimizer) == typeid(Optimizer)) {
-    fail(
-        "this optimizer no longer exists: it went out of scope after it had been prepared. Keep it alive as long as "
-        "the ",
-        "Accelerator, pass a std::shared_ptr to prepare, or call accelerator.free_memory() when you are done with it");
-  }
   if (dynamic_cast<AdamW*>(&optimizer)) return work(AdamForm<AdamWOptions, AdamWParamState>());
   if (dynamic_cast<Adam*>(&optimizer)) return work(AdamForm<AdamOptions, AdamParamState>());
   if (dynamic_cast<SGD*>(&optimizer)) return work(SgdForm());
@@ -105,7 +99,7 @@ struct StateWriter {
 
   void operator()(const char* key, int64_t step) { entries.emplace_back(key, at::scalar_tensor(step, at::kFloat)); }
   void operator()(const char* key, const at::Tensor& tensor) {
-    entries.emplace_back(key, sharding ? sharding->whole(parameter, tensor) : tensor);
+    entries.emplace_back(key, sharding ? sharding->gather(parameter, tensor) : tensor);
   }
   void optional(const char* key, const at::Tensor& tensor) {
     if (tensor.defined()) (*this)(key, tensor);
@@ -121,44 +115,44 @@ struct StateTensors {
   void optional(const char* key, const at::Tensor& tensor) { tensors[key] = tensor; }
 };
 
-/// A tensor of the new state, which may be undefined yet, and its stored values.
-struct Filling {
+/// A tensor of the new state, which may be undefined yet, and the stored values to copy into it.
+struct PendingCopy {
   at::Tensor* tensor;
   at::Tensor parameter;
   StoredTensor values;
   OptimizerSharding* sharding;
 
-  bool is_common() const { return sharding && sharding->keeps_whole(parameter); }
+  bool is_shared() const { return sharding && sharding->has_shared_state(parameter); }
 };
 
 /// Moves tensors into shared memory. All its ranks then write the same values, but only after all have arrived: until
 /// then another rank may still read the old ones.
-void take_in_common(const std::vector<Filling>& fillings) {
-  std::vector<StateTensor> common;
+void move_shared_tensors(const std::vector<PendingCopy>& copies) {
+  std::vector<sharding::StateTensor> shared;
   OptimizerSharding* sharding = nullptr;  // one, because they belong to one optimizer
-  for (const auto& filling : fillings) {
-    if (!filling.is_common()) continue;
-    common.push_back({filling.parameter, filling.tensor});
-    sharding = filling.sharding;
+  for (const auto& copy : copies) {
+    if (!copy.is_shared()) continue;
+    shared.push_back({copy.parameter, copy.tensor});
+    sharding = copy.sharding;
   }
   if (!sharding) return;
-  sharding->take_in(common);
+  sharding->move_to_shared_memory(shared);
   sharding->group().barrier("loading the state of an optimizer, which ranks share unless zero_stage is 0");
 }
 
 /// Loads the tensors that are cut to shards one by one, so that only one of them is whole at a time.
-void fill(const std::vector<Filling>& fillings) {
-  take_in_common(fillings);
+void fill(const std::vector<PendingCopy>& copies) {
+  move_shared_tensors(copies);
   std::vector<std::pair<at::Tensor, StoredTensor>> whole;
-  for (const auto& filling : fillings) {
-    const auto& [tensor, parameter, values, sharding] = filling;
+  for (const auto& copy : copies) {
+    const auto& [tensor, parameter, values, sharding] = copy;
     if (!tensor->defined()) *tensor = at::empty_like(parameter.detach());
-    if (!sharding || filling.is_common()) {
+    if (!sharding || copy.is_shared()) {
       whole.emplace_back(*tensor, values);
       continue;
     }
     values.copy_into(*tensor);
-    *tensor = sharding->cut(parameter, *tensor);
+    *tensor = sharding->copy_own_shard(parameter, *tensor);
   }
   tensors::copy_all(whole);
 }
@@ -168,7 +162,7 @@ struct StateReader {
   const at::Tensor& parameter;
   const StateTensors& own;  // of the old state
   OptimizerSharding* sharding;
-  std::vector<Filling>& fillings;
+  std::vector<PendingCopy>& copies;
 
   void operator()(const char* key, int64_t& step) {
     const auto& value = saved.at(key);
@@ -182,7 +176,7 @@ struct StateReader {
     }
     const auto old = own.tensors.find(key);
     if (old != own.tensors.end() && is_fitting(old->second)) tensor = old->second;
-    fillings.push_back({&tensor, parameter, value, sharding});
+    copies.push_back({&tensor, parameter, value, sharding});
   }
   void optional(const char* key, at::Tensor& tensor) {
     const auto* value = saved.find(key);
@@ -209,7 +203,7 @@ void explained(const std::function<void()>& work, const About&... about) {
 struct Plan {
   std::vector<Options> options;                 // of each group
   std::vector<std::pair<void*, State>> states;  // by parameter, as in Optimizer::state()
-  std::vector<Filling> fillings;                // of their tensors
+  std::vector<PendingCopy> copies;              // of their tensors
 };
 
 /// The parameters by their numbers in the checkpoint.
@@ -254,7 +248,7 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, Opt
     if (parameter == parameters.end()) fail("there is no parameter ", number.integer());
     auto own = std::make_unique<typename Form::State>();
     const auto old = tensors_of<Form>(optimizer, parameter->second);
-    StateReader reader{saved, parameter->second, old, sharding_of(parameter->second, sharding), plan.fillings};
+    StateReader reader{saved, parameter->second, old, sharding_of(parameter->second, sharding), plan.copies};
     explained([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
     plan.states.emplace_back(parameter->second.unsafeGetTensorImpl(), std::move(own));
   }
@@ -297,7 +291,7 @@ std::function<void()> checked_optimizer_state(torch::optim::Optimizer& optimizer
       with_form(optimizer, [&]<class Form>(Form) { return make_plan<Form>(optimizer, state, sharding); }));
   return [&optimizer, plan] {
     at::NoGradGuard no_grad;
-    fill(plan->fillings);
+    fill(plan->copies);
     for (size_t i = 0; i < plan->options.size(); ++i) {
       optimizer.param_groups()[i].set_options(std::move(plan->options[i]));
     }

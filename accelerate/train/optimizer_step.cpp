@@ -12,8 +12,9 @@ namespace {
 
 class OwnStep : public StepStrategy {
  public:
-  void step(torch::optim::Optimizer& optimizer) override { optimizer.step(); }
-  at::Tensor step(torch::optim::Optimizer& optimizer, const LossClosure& closure) override {
+  void step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding*) override { optimizer.step(); }
+  at::Tensor step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding*,
+                  const LossClosure& closure) override {
     return optimizer.step(closure);
   }
 };
@@ -23,7 +24,7 @@ class LoopStep : public StepStrategy {
  public:
   using StepStrategy::step;
 
-  void step(torch::optim::Optimizer& optimizer) override {
+  void step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding*) override {
     at::NoGradGuard no_grad;
     for (auto& group : optimizer.param_groups()) {
       const auto& options = static_cast<const typename Rule::Options&>(group.options());
@@ -36,13 +37,14 @@ class LoopStep : public StepStrategy {
 
 }  // namespace
 
-at::Tensor StepStrategy::step(torch::optim::Optimizer& optimizer, const LossClosure& closure) {
+at::Tensor StepStrategy::step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding* sharding,
+                              const LossClosure& closure) {
   at::Tensor loss;
   {
     at::AutoGradMode with_grad(true);
     loss = closure();
   }
-  step(optimizer);
+  step(optimizer, sharding);
   return loss;
 }
 

@@ -11,9 +11,11 @@ namespace torch::optim {
 class Optimizer;
 }
 
-namespace accelerate::train {
-
+namespace accelerate::sharding {
 class OptimizerSharding;
+}
+
+namespace accelerate::train {
 
 using LossClosure = std::function<at::Tensor()>;
 
@@ -23,14 +25,14 @@ class StepStrategy {
  public:
   virtual ~StepStrategy() = default;
 
-  virtual void step(torch::optim::Optimizer& optimizer) = 0;
+  /// Steps the parameters of `sharding` in shards; collective then. It is null unless can_shard().
+  virtual void step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding* sharding) = 0;
 
   /// Computes loss and gradients by `closure`, then steps. Returns the loss.
-  virtual at::Tensor step(torch::optim::Optimizer& optimizer, const LossClosure& closure);
+  virtual at::Tensor step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding* sharding,
+                          const LossClosure& closure);
 
-  /// Steps the parameters of `sharding` in shards from now on; step() is then collective. Returns false if this
-  /// strategy cannot.
-  virtual bool shard(std::shared_ptr<OptimizerSharding> sharding) { return false; }
+  virtual bool can_shard() const { return false; }
 };
 
 /// The strategy for an optimizer. For torch's Adam, AdamW and SGD: one fused kernel for all parameters, bit-identical

@@ -10,7 +10,9 @@
 #include "accelerate/accelerator.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/local_sgd.h"
-#include "accelerate/train/optimizer_sharding.h"
+#include "accelerate/sharding/layout.h"
+#include "accelerate/sharding/optimizer_sharding.h"
+#include "accelerate/train/optimizer_access.h"
 #include "tests/parallel/small_models.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
@@ -161,8 +163,8 @@ TEST_CASE("a step that ranks divide has the bits of one that each takes alone") 
       for (const auto& [name, make_optimizer] : kOptimizers) {
         CAPTURE(name);
         Run sharded(kSharded, make_optimizer), whole({}, make_optimizer);
-        REQUIRE(sharded.optimizer.sharding());
-        CHECK_FALSE(whole.optimizer.sharding());
+        REQUIRE(sharded.optimizer.is_sharded());
+        CHECK_FALSE(whole.optimizer.is_sharded());
         sharded.train(4);
         whole.train(4);
         check_equal(sharded, whole);
@@ -189,7 +191,7 @@ TEST_CASE("without common memory each rank keeps the state of its share") {
     whole.train(1);
     // Of 182,176 parameters 4,240 are too small to be shared.
     CHECK(num_state_elements(sharded) < num_state_elements(whole) / 4 + 2 * 4'240);
-    sharded.optimizer.unshard();
+    unshard(sharded.optimizer);
     CHECK(num_state_elements(sharded) == num_state_elements(whole));
     sharded.step(1);
     whole.step(1);
@@ -221,7 +223,7 @@ TEST_CASE("what was stepped before ranks shared the step goes on, and so does wh
       for (int64_t stage : {shared_stage, int64_t{0}}) {
         Accelerator other({.zero_stage = stage});
         auto [optimizer, model] = other.prepare(*changing.torch_optimizer, changing.model);
-        CHECK((optimizer.sharding() != nullptr) == (stage != 0));
+        CHECK(optimizer.is_sharded() == (stage != 0));
         const int first = stage != 0 ? 2 : 4;
         for (int i : {first, first + 1}) changing.step(i, other, optimizer);
       }
@@ -238,7 +240,7 @@ TEST_CASE("what was stepped before is cut where each rank keeps the state of its
     const auto before = num_state_elements(stepped);
     Accelerator other(kSharded);
     auto [optimizer, model] = other.prepare(*stepped.torch_optimizer, stepped.model);
-    REQUIRE(optimizer.sharding());
+    REQUIRE(optimizer.is_sharded());
     CHECK(num_state_elements(stepped) < before);
   });
 }
@@ -302,7 +304,7 @@ TEST_CASE("gradients of several backwards are averaged before they are shared") 
       }
     }
     check_equal(sharded, whole);
-    CHECK(sharded.optimizer.sharding());
+    CHECK(sharded.optimizer.is_sharded());
   });
 }
 
@@ -508,9 +510,9 @@ TEST_CASE("a rank keeps the memory of its share of the gradients only, and reads
         CHECK(held > kElements * 4 * 9 / 10);
         CHECK(held < kElements * 4 * 11 / 10);
         const auto gradient = net->parameters()[0].grad().flatten();
-        const auto share = train::share_of(kElements, group.rank(), group.size());
-        CHECK(gradient.narrow(0, share.begin, share.length).eq(1).all().item<bool>());
-        CHECK(gradient.ne(0).sum().item<int64_t>() < share.length + 2 * 1024);
+        const auto shard = sharding::shard_of(kElements, group.rank(), group.size());
+        CHECK(gradient.narrow(0, shard.begin, shard.length).eq(1).all().item<bool>());
+        CHECK(gradient.ne(0).sum().item<int64_t>() < shard.length + 2 * 1024);
         optimizer.step();
         optimizer.zero_grad();
       }
@@ -536,7 +538,7 @@ TEST_CASE("gradients are whole again where ranks go separate ways, and may not b
 
     Run ended({.zero_stage = 2});
     ended.accelerator.backward(ended.loss_of(0));
-    ended.optimizer.unshard();
+    unshard(ended.optimizer);
     for (const auto& parameter : ended.model->parameters()) {
       if (parameter.numel() >= 16 * 1024) CHECK_FALSE(parameter.grad().defined());  // a share would be taken for all
     }
@@ -603,7 +605,7 @@ TEST_CASE("parameters that a loss leaves out, on one rank or on all, are left ou
       optimizer.step();
       optimizer.zero_grad();
     }
-    CHECK((optimizer.sharding() != nullptr) == (zero_stage > 0));
+    CHECK(optimizer.is_sharded() == (zero_stage > 0));
     return net->parameters();
   };
   run_ranks(2, [&](comm::Group&) {
@@ -625,7 +627,7 @@ TEST_CASE("parameters in bfloat16 are stepped by shares with the bits of a step 
       optimizer.step();
       optimizer.zero_grad();
     }
-    CHECK((optimizer.sharding() != nullptr) == (zero_stage > 0));
+    CHECK(optimizer.is_sharded() == (zero_stage > 0));
     CHECK((net->parameters()[2].scalar_type() == torch::kBFloat16));
     return net->parameters();
   };
@@ -652,7 +654,8 @@ TEST_CASE("parameters that an optimizer gets after it was prepared are stepped b
       }
     };
     const auto is_shared = [&](const torch::nn::Linear& layer) {
-      return optimizer.sharding() && optimizer.sharding()->shards(layer->weight);
+      const auto* sharding = train::OptimizerAccess::sharding(optimizer);
+      return sharding && sharding->shards(layer->weight);
     };
     step(0);
     optimizer->add_param_group(torch::optim::OptimizerParamGroup(later->parameters()));

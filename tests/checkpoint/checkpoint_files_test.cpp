@@ -286,23 +286,6 @@ TEST_CASE("weights that only the model or only the files have are returned and l
   CHECK(captured_stderr([&] { load_checkpoint_in_model(torch::nn::Linear(2, 2), directory.path()); }) == "");
 }
 
-TEST_CASE("an optimizer that was destroyed is named as such by save_state") {
-  TemporaryDirectory directory;
-  Accelerator accelerator({.cpu = true});
-  torch::nn::Linear net(2, 2);
-  // Memory that stays there: the optimizer is looked at after its end.
-  alignas(torch::optim::SGD) static std::byte memory[sizeof(torch::optim::SGD)];
-  {
-    auto* sgd = new (memory) torch::optim::SGD(net->parameters(), 0.1);
-    accelerator.prepare(net, *sgd);
-    sgd->~SGD();
-  }
-  const auto error = failure_of([&] { accelerator.save_state(directory.path() / "saved"); });
-  CHECK_MESSAGE(contains(error, "optimizer no longer exists: it went out of scope"), error);
-  CHECK_MESSAGE(contains(error, "free_memory()"), error);
-  accelerator.free_memory();
-}
-
 TEST_CASE("a directory has the model that was saved last, in whichever format") {
   TemporaryDirectory directory;
   directory.write("model_card.md", "mine");

@@ -9,9 +9,9 @@
 #include <random>
 #include <span>
 
+#include "accelerate/shared_memory/all_gather_slices.h"
 #include "accelerate/shared_memory/collectives.h"
 #include "accelerate/shared_memory/local_group.h"
-#include "accelerate/shared_memory/share_exchange.h"
 #include "tests/shared_memory/forked_ranks.h"
 #include "tests/shared_memory/memory_without_pages.h"
 #include "tests/support/time_limit.h"
@@ -51,15 +51,10 @@ struct Rank {
 };
 
 void exchange(Rank& rank) {
-  exchange_shares(rank.group.channel(), rank.peers, {rank.bytes()}, 1, [&](size_t) {
-    const auto size = static_cast<size_t>(rank.group.channel().size());
-    const size_t each = rank.bytes().size() / size;
-    Shares shares;
-    for (size_t maker = 0; maker < size; ++maker) {
-      shares.push_back({{.array = 0, .begin = maker * each, .length = each}});
-    }
-    return shares;
-  });
+  const auto length = static_cast<int64_t>(rank.bytes().size());
+  const int64_t each = length / rank.group.channel().size();
+  const SlicePlan plan{.tensors = {{.length = length, .shard_length = each}}, .rounds = {{{0, 0, each}}}};
+  all_gather_slices(rank.group.channel(), rank.peers, {rank.bytes()}, plan, [](size_t) {});
 }
 
 void send_and_receive(Rank& rank) {
@@ -81,7 +76,7 @@ const Activity kActivities[] = {
     {"reduce copies", 3, [](Rank& rank) { all_reduce(rank.group.channel(), rank.copied(), Reduction::Sum); }},
     {"reduce in place", 3,
      [](Rank& rank) { all_reduce(rank.group.channel(), rank.in_heap(), Reduction::Sum, rank.offset); }},
-    {"exchange shares", 3, exchange},
+    {"all-gather slices", 3, exchange},
     {"send and receive", 2, send_and_receive, "the other rank did not take part (receive from rank "},
     {"wait for each other", 3, [](Rank& rank) { barrier(rank.group.channel()); }},
 };

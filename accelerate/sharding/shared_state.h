@@ -6,10 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/comm/common_tensors.h"
 #include "accelerate/comm/group.h"
+#include "accelerate/sharding/shared_tensors.h"
 
-namespace accelerate::train {
+namespace accelerate::sharding {
 
 /// A tensor of the state of `parameter`. It may be undefined.
 struct StateTensor {
@@ -19,12 +19,12 @@ struct StateTensor {
 
 /// Shared memory for the state of one optimizer, seen from one rank. Tensors may outlive it; they are then private to
 /// the rank.
-class CommonState {
+class SharedState {
  public:
-  CommonState() = default;
-  CommonState(const CommonState&) = delete;
-  CommonState& operator=(const CommonState&) = delete;
-  ~CommonState();
+  SharedState() = default;
+  SharedState(const SharedState&) = delete;
+  SharedState& operator=(const SharedState&) = delete;
+  ~SharedState();
 
   /// Whether `state` is in this memory, with the layout of `parameter`.
   bool holds(const at::Tensor& parameter, const at::Tensor& state) const;
@@ -32,13 +32,13 @@ class CommonState {
   /// Moves tensors into this memory unless they are there already. Undefined ones become zeros; of the values of others
   /// each rank of `group` writes its shard. Collective if there is any to move. Throws Error on all ranks, and changes
   /// nothing, if memory is exhausted.
-  void take_in(const comm::Group& group, const std::vector<StateTensor>& tensors);
+  void move_to_shared_memory(const comm::Group& group, const std::vector<StateTensor>& tensors);
 
   /// Makes the tensors private to this rank, copy-on-write, with their current values. All ranks must call it.
   void make_private();
 
  private:
-  std::vector<comm::CommonMemory> memory_;
+  std::vector<SharedMemory> memory_;
 };
 
-}  // namespace accelerate::train
+}  // namespace accelerate::sharding

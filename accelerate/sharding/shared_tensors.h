@@ -9,29 +9,19 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/comm/exchange_shares.h"
+#include "accelerate/base/slice.h"
 #include "accelerate/comm/group.h"
 
 namespace accelerate::shared_memory {
 class Segment;
 }
 
-namespace accelerate::comm {
-
-/// How the ranks of a group can access each other's memory.
-struct MemoryReach {
-  bool common = false;  // all ranks can map the same memory
-  bool direct = false;  // ranks can write to each other's private memory, so exchange_shares needs one copy only
-};
-
-/// Determined by probing. Both are false if the transport is not shared memory. The first call for a group is
-/// collective.
-MemoryReach memory_reach(const Group& group);
+namespace accelerate::sharding {
 
 /// The memory of some tensors. Each rank keeps it mapped until its last tensor is gone.
-class CommonMemory {
+class SharedMemory {
  public:
-  explicit CommonMemory(std::weak_ptr<shared_memory::Segment> segment) : segment_(std::move(segment)) {}
+  explicit SharedMemory(std::weak_ptr<shared_memory::Segment> segment) : segment_(std::move(segment)) {}
 
   /// Whether `tensor` is in this memory.
   bool holds(const at::Tensor& tensor) const;
@@ -47,16 +37,16 @@ class CommonMemory {
   std::weak_ptr<shared_memory::Segment> segment_;
 };
 
-struct CommonTensors {
+struct SharedTensors {
   std::vector<at::Tensor> tensors;
-  CommonMemory memory;
+  SharedMemory memory;
 };
 
 /// Creates zeros with the shapes, types and strides of `like`, which are dense CPU tensors. All ranks see what one
 /// writes; the caller orders accesses with collectives. `own` are the slices that this rank writes most: it touches
 /// them first, so that their pages are on its NUMA node. Together the slices of all ranks cover everything. Collective;
-/// requires memory_reach().common. Throws Error on all ranks if memory runs out. `what` appears in errors.
-CommonTensors common_zeros(const Group& group, const std::vector<at::Tensor>& like, const std::vector<Part>& own,
+/// requires comm::memory_reach().shared. Throws Error on all ranks if memory runs out. `what` appears in errors.
+SharedTensors shared_zeros(const comm::Group& group, const std::vector<at::Tensor>& like, const std::vector<Slice>& own,
                            const std::string& what);
 
-}  // namespace accelerate::comm
+}  // namespace accelerate::sharding

@@ -1,6 +1,6 @@
 #pragma once
 
-// A segment that all ranks of a group map: one copy per machine.
+// A zeroed segment that all ranks of a group map: one copy per machine.
 
 #include <cstddef>
 #include <memory>
@@ -15,6 +15,6 @@ namespace accelerate::shared_memory {
 /// rank first-touches its `own` ranges, so that their pages are on its NUMA node; together the ranges cover what is
 /// used. Returns null on all ranks if any rank cannot open the segment, as in separate containers, where ranks do not
 /// see each other's processes. Throws Error on all ranks if one runs out of memory. Collective.
-std::shared_ptr<Segment> make_common_memory(Channel& channel, size_t bytes, const std::vector<Range>& own);
+std::shared_ptr<Segment> shared_zeros(Channel& channel, size_t bytes, const std::vector<Range>& own);
 
 }  // namespace accelerate::shared_memory

@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/common_memory.h"
+#include "accelerate/shared_memory/shared_zeros.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-/// Where the first rank has its descriptor, and which file that is.
+/// The first rank's descriptor, and the file behind it.
 struct FileCard {
   pid_t process = 0;
   int descriptor = -1;
@@ -30,8 +30,8 @@ FileCard file_card_of(const Segment& segment) {
       .process = getpid(), .descriptor = segment.descriptor().get(), .device = status.st_dev, .inode = status.st_ino};
 }
 
-/// Null where it cannot be opened. In another namespace the number of the process may be anybody's, so nothing is
-/// opened before it is known to be the file.
+/// Null if it cannot be opened. In another PID namespace the number may be that of any process, so the file is
+/// identified before it is opened.
 std::shared_ptr<Segment> open_memory(const FileCard& card) {
   const auto path = "/proc/" + std::to_string(card.process) + "/fd/" + std::to_string(card.descriptor);
   struct stat status{};
@@ -49,13 +49,13 @@ void commit_range(Segment& segment, const Range& range) {
 
 enum class Outcome : uint64_t { Done, NotReached, NoMemory };
 
-/// What this rank has of the memory, and what has become of it.
+/// This rank's mapping of the memory, and whether it succeeded.
 struct Attempt {
   std::shared_ptr<Segment> segment = nullptr;
   Outcome outcome = Outcome::NotReached;
   std::string error = {};
 
-  /// Runs `work`, unless something went wrong before; what it throws is kept for when the others know of it.
+  /// Runs `work` unless an earlier one failed. Keeps its Error until the other ranks know of it.
   template <class Work>
   void run(Work work) {
     if (outcome == Outcome::NoMemory) return;
@@ -69,7 +69,7 @@ struct Attempt {
   }
 };
 
-/// Shows everybody the card of the first rank. When it returns, all ranks have called it.
+/// Broadcasts the card of the first rank. Contains a barrier.
 FileCard exchange_card(Channel& channel, const Call& call, const Attempt& attempt) {
   FileCard card;
   if (attempt.segment) card = file_card_of(*attempt.segment);
@@ -79,7 +79,7 @@ FileCard exchange_card(Channel& channel, const Call& call, const Attempt& attemp
   return card;
 }
 
-/// The memory if all ranks have it. When it returns, all ranks have called it.
+/// The memory if all ranks have it. Contains a barrier.
 std::shared_ptr<Segment> agreed(Channel& channel, const Call& call, const Attempt& attempt) {
   channel.arrive_and_wait(call, static_cast<uint64_t>(attempt.outcome));
   bool done = true;
@@ -95,8 +95,8 @@ std::shared_ptr<Segment> agreed(Channel& channel, const Call& call, const Attemp
 
 }  // namespace
 
-std::shared_ptr<Segment> make_common_memory(Channel& channel, size_t bytes, const std::vector<Range>& own) {
-  const Call call{.operation = Operation::Share, .count = bytes};
+std::shared_ptr<Segment> shared_zeros(Channel& channel, size_t bytes, const std::vector<Range>& own) {
+  const Call call{.operation = Operation::SharedZeros, .count = bytes};
   Attempt attempt;
   if (channel.rank() == 0) attempt.run([&] { attempt.segment = std::make_shared<Segment>(bytes); });
   const auto card = exchange_card(channel, call, attempt);

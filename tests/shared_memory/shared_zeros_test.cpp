@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/common_memory.h"
+#include "accelerate/shared_memory/shared_zeros.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -49,7 +49,7 @@ TEST_CASE("every rank sees what the others write to common memory, until it take
     tests::LocalMemory memory(size);
     tests::run_channels(memory, [&](Channel& channel) {
       const auto own = range_of(channel.rank(), size);
-      auto segment = make_common_memory(channel, kBytes, {own});
+      auto segment = shared_zeros(channel, kBytes, {own});
       REQUIRE(segment);
       CHECK(is_filled_with(*segment, own, 0));
       channel.arrive_and_wait({});
@@ -77,7 +77,7 @@ TEST_CASE("common memory lasts until the last rank has let go of it, also when o
     std::shared_ptr<Segment> segment;
     {
       LocalGroup group(exchange_segments(store, {{0, 1, 2}}, rank, LocalGroup::exchange_options(3, kLimit)), kLimit);
-      segment = make_common_memory(group.channel(), kBytes, {range_of(rank, 3)});
+      segment = shared_zeros(group.channel(), kBytes, {range_of(rank, 3)});
       fill_with(*segment, range_of(rank, 3), static_cast<char>(rank + 1));
       group.channel().arrive_and_wait({});
     }
@@ -100,8 +100,8 @@ TEST_CASE("common memory that one rank cannot have is an error on all of them, w
     // As if there were none left: what is behind the end cannot be had.
     const Range own = channel.rank() == 1 ? Range{kBytes, 10 * page_bytes()} : range_of(channel.rank(), 3);
     const char* reason = channel.rank() == 1 ? "more bytes of shared memory" : "rank 1 has no memory for its part";
-    CHECK_THROWS_WITH_AS(make_common_memory(channel, kBytes, {own}), doctest::Contains(reason), Error);
-    CHECK(make_common_memory(channel, kBytes, {range_of(channel.rank(), 3)}));  // the group goes on
+    CHECK_THROWS_WITH_AS(shared_zeros(channel, kBytes, {own}), doctest::Contains(reason), Error);
+    CHECK(shared_zeros(channel, kBytes, {range_of(channel.rank(), 3)}));  // the group goes on
   });
 }
 
@@ -113,11 +113,11 @@ TEST_CASE("common memory that the kernel refuses one rank is an error on all of 
       LocalGroup group(exchange_segments(store, {{0, 1, 2}}, rank, LocalGroup::exchange_options(3, kLimit)), kLimit);
       if (rank == poor) tests::limit_resource(RLIMIT_AS, tests::used_addresses() + kLarge / 2);
       try {
-        make_common_memory(group.channel(), kLarge, {});
+        shared_zeros(group.channel(), kLarge, {});
       } catch (const Error& error) {
         store.set("error/" + std::to_string(rank), error.what());
       }
-      if (!make_common_memory(group.channel(), kBytes, {range_of(rank, 3)})) fail("the group does not go on");
+      if (!shared_zeros(group.channel(), kBytes, {range_of(rank, 3)})) fail("the group does not go on");
     });
     for (int rank = 0; rank < 3; ++rank) {
       CHECK(ranks.outcome(rank) == "returned");
@@ -133,6 +133,6 @@ TEST_CASE("no rank has common memory where one may not open it") {
   tests::LocalMemory memory(3);
   tests::run_channels(memory, [&](Channel& channel) {
     if (channel.rank() == 2) tests::forbid_call(SYS_openat);
-    CHECK_FALSE(make_common_memory(channel, kBytes, {range_of(channel.rank(), 3)}));
+    CHECK_FALSE(shared_zeros(channel, kBytes, {range_of(channel.rank(), 3)}));
   });
 }

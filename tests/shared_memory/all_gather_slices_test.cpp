@@ -1,4 +1,4 @@
-#include "accelerate/shared_memory/share_exchange.h"
+#include "accelerate/shared_memory/all_gather_slices.h"
 
 #include <sys/syscall.h>
 
@@ -25,27 +25,30 @@ std::span<std::byte> bytes_of(Numbers& numbers) {
   return {reinterpret_cast<std::byte*>(numbers.data()), numbers.size() * sizeof(int64_t)};
 }
 
-Part part(size_t array, size_t begin, size_t length) {
-  return {array, begin * sizeof(int64_t), length * sizeof(int64_t)};
+/// Arrays of numbers in shards of these lengths.
+SlicePlan plan_of(const std::vector<std::pair<Numbers, size_t>>& arrays, std::vector<std::vector<Slice>> rounds) {
+  SlicePlan plan{.tensors = {}, .rounds = std::move(rounds)};
+  for (const auto& [numbers, shard_length] : arrays) {
+    plan.tensors.push_back({.length = static_cast<int64_t>(numbers.size()),
+                            .shard_length = static_cast<int64_t>(shard_length),
+                            .element_bytes = sizeof(int64_t)});
+  }
+  return plan;
 }
 
-/// Exchanges two arrays in two rounds. The first rank has nothing of the second array, the others more than a stage
+/// Exchanges two arrays in three rounds. The last rank has nothing of the second array, the others more than a stage
 /// holds. Whether all of it arrives.
 bool exchange_works(Channel& channel, const PeerMemory& peers) {
   const int size = channel.size();
-  Numbers first(10 * size, -1), second((size - 1) * (kStageNumbers + 7), -1);
-  exchange_shares(channel, peers, {bytes_of(first), bytes_of(second)}, 2, [&](size_t round) {
-    Shares shares(size);
-    for (size_t rank = 0; rank < shares.size(); ++rank) {
-      if (round == 0) shares[rank] = {part(0, 10 * rank, 4), part(0, 10 * rank + 4, 0), part(0, 10 * rank + 4, 6)};
-      if (round == 1 && rank > 0) shares[rank] = {part(1, (rank - 1) * (kStageNumbers + 7), kStageNumbers + 7)};
+  constexpr auto kLong = static_cast<int64_t>(kStageNumbers) + 7;
+  Numbers first(10 * size - 1, -1), second((size - 1) * kLong, -1);
+  const auto plan =
+      plan_of({{first, 10}, {second, kLong}}, {{{0, 0, 4}, {0, 4, 0}, {0, 4, 6}}, {{1, 0, kLong}}, {{1, kLong, 0}}});
+  all_gather_slices(channel, peers, {bytes_of(first), bytes_of(second)}, plan, [&](size_t round) {
+    for (const auto& slice : slices_of_rank(plan, round, channel.rank())) {
+      const auto from = (slice.tensor == 0 ? first : second).begin() + slice.begin;
+      std::iota(from, from + slice.length, slice.begin);
     }
-    auto& made = round == 0 ? first : second;
-    for (const auto& [array, begin, length] : shares[channel.rank()]) {
-      const auto from = made.begin() + static_cast<std::ptrdiff_t>(begin / sizeof(int64_t));
-      std::iota(from, from + static_cast<std::ptrdiff_t>(length / sizeof(int64_t)), begin / sizeof(int64_t));
-    }
-    return shares;
   });
   auto complete = [](const Numbers& numbers) {
     Numbers expected(numbers.size());
@@ -65,7 +68,7 @@ LocalGroup join(const KeyValueStore& store, int rank, int size) {
 
 }  // namespace
 
-TEST_CASE("exchanged shares are everyone's, through the stages and straight into the memory of the others") {
+TEST_CASE("all ranks get the slices of all ranks, through staging buffers and by writes to the memory of others") {
   for (int size : {1, 2, 3}) {
     tests::LocalMemory memory(size);
     tests::run_channels(memory, [](Channel& channel) {
@@ -95,8 +98,8 @@ TEST_CASE("arrays of different lengths are an error on every rank, before anythi
   tests::run_channels(memory, [](Channel& channel) {
     PeerMemory peers(channel);
     Numbers first(2 + channel.rank()), second(3 - channel.rank());
-    CHECK_THROWS_WITH_AS(exchange_shares(channel, peers, {bytes_of(first), bytes_of(second)}, 1,
-                                         [](size_t) { return Shares{{part(0, 0, 1)}, {part(0, 1, 1)}}; }),
+    CHECK_THROWS_WITH_AS(all_gather_slices(channel, peers, {bytes_of(first), bytes_of(second)},
+                                           plan_of({{first, 1}, {second, 2}}, {{{0, 0, 1}}}), [](size_t) {}),
                          doctest::Contains("array 0 has 16 bytes on rank 0 and 24 on rank 1"), Error);
   });
 }
@@ -106,10 +109,9 @@ TEST_CASE("a rank that ends during an exchange is named") {
     auto group = join(store, rank, 2);
     PeerMemory peers(group.channel());
     Numbers numbers(2);
-    exchange_shares(group.channel(), peers, {bytes_of(numbers)}, 1, [&](size_t) {
+    all_gather_slices(group.channel(), peers, {bytes_of(numbers)}, plan_of({{numbers, 1}}, {{{0, 0, 1}}}), [&](size_t) {
       if (rank == 1) raise(SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      return Shares{{part(0, 0, 1)}, {part(0, 1, 1)}};
     });
   });
   CHECK(ranks.outcome(0).find("the process of rank 1 has ended") == 0);

@@ -15,7 +15,6 @@
 #include "accelerate/accelerator.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/tensors/tensor_memory.h"
-#include "accelerate/train/optimizer_sharding.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/forbid_call.h"
 #include "tests/support/rank_test.h"
@@ -118,7 +117,7 @@ int64_t growth_kib(comm::Group& group, const std::function<void()>& work) {
 }
 
 bool is_shared(const AcceleratorOptions& options, int64_t width = kWidth) {
-  return Training(options, width).optimizer->sharding() != nullptr;
+  return Training(options, width).optimizer->is_sharded();
 }
 
 }  // namespace
@@ -128,8 +127,8 @@ TEST_CASE(
   for (int num_processes : {2, 4}) {
     run_ranks(num_processes, [](comm::Group&) {
       Training shared(kByDefault), alone(kAlone);
-      REQUIRE(shared.optimizer->sharding());
-      CHECK_FALSE(alone.optimizer->sharding());
+      REQUIRE(shared.optimizer->is_sharded());
+      CHECK_FALSE(alone.optimizer->is_sharded());
       shared.train(3);
       alone.train(3);
       CHECK(shared.losses == alone.losses);
@@ -154,7 +153,7 @@ TEST_CASE("a machine keeps the state of a shared step once") {
   run_ranks(2, [](comm::Group& group) {
     constexpr int64_t kStateKib = 2 * kWidth * kWidth * 4 / 1024;
     Training shared(kByDefault), alone(kAlone);
-    REQUIRE(shared.optimizer->sharding());
+    REQUIRE(shared.optimizer->is_sharded());
     shared.backward(0);
     alone.backward(0);
     CHECK(growth_kib(group, [&] { shared.optimizer->step(); }) < kStateKib * 5 / 4);
@@ -180,7 +179,7 @@ TEST_CASE("a step is shared where it is safe and pays") {
       torch::nn::Linear large(kWidth, kWidth);
       torch::optim::SGD sgd(large->parameters(), torch::optim::SGDOptions(0.1).momentum(0.9));
       auto [model, optimizer] = accelerator.prepare(large, sgd);
-      CHECK_FALSE(optimizer.sharding());  // there is little to divide
+      CHECK_FALSE(optimizer.is_sharded());  // there is little to divide
     }
     comm::PartialState::reset();
     comm::PartialState over_network({.backend = "gloo"});
@@ -194,7 +193,7 @@ TEST_CASE("where a rank may not write to the memory of others a step is shared o
     if (group.rank() == 1) forbid_call(SYS_process_vm_writev);
     CHECK_FALSE(is_shared(kByDefault));
     Training asked({.zero_stage = 1}), alone(kAlone);
-    REQUIRE(asked.optimizer->sharding());
+    REQUIRE(asked.optimizer->is_sharded());
     asked.train(3);
     alone.train(3);
     check_same(asked, alone);
@@ -245,7 +244,7 @@ TEST_CASE("state that is loaded, or put there by the program, is shared from the
       CAPTURE(training - &fresh);
       training->set_weights(before);
       training->train(2);
-      CHECK(training->optimizer->sharding());
+      CHECK(training->optimizer->is_sharded());
       check_same(*training, alone);
     }
 
@@ -261,8 +260,8 @@ TEST_CASE("a rank that no longer shares the step has the state for itself") {
     Training shared(kByDefault), alone(kAlone);
     shared.train(2);
     alone.train(2);
-    shared.optimizer->unshard();
-    CHECK_FALSE(shared.optimizer->sharding());
+    unshard(*shared.optimizer);
+    CHECK_FALSE(shared.optimizer->is_sharded());
     check_same(shared, alone);
     // Torch's own step, on one rank: the others do not notice.
     shared.backward(2);
