@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes transformers/tokenizers/grapheme_data.inc: how each code point joins its neighbours in a grapheme cluster.
+"""Writes transformers/tokenizers/text/grapheme_data.inc: how each code point joins its neighbours in a grapheme cluster.
 
 The classes are those of Unicode's annex 29, from the `regex` package, whose Unicode version is the one that the reference
 implementation cuts graphemes by. Hangul syllables are left to arithmetic.
@@ -16,7 +16,7 @@ import textwrap
 
 import regex
 
-OUTPUT = pathlib.Path(__file__).parent.parent / "transformers/tokenizers/grapheme_data.inc"
+OUTPUT = pathlib.Path(__file__).parent.parent / "transformers/tokenizers/text/grapheme_data.inc"
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 
 # In the order of GraphemeClass in grapheme.cpp. The first pattern that matches counts.

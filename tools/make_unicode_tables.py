@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes transformers/tokenizers/unicode_data.inc: what the `tokenizers` package knows of Unicode.
+"""Writes transformers/tokenizers/text/unicode_data.inc: what the `tokenizers` package knows of Unicode.
 
 Its parts stand on different versions of Unicode, so that no library has the same answers. Here the package itself is
 asked about each code point, and the answers are written as runs.
@@ -17,7 +17,7 @@ import unicodedata
 import tokenizers
 from tokenizers import Regex, normalizers, pre_tokenizers
 
-OUTPUT = pathlib.Path(__file__).parent.parent / "transformers/tokenizers/unicode_data.inc"
+OUTPUT = pathlib.Path(__file__).parent.parent / "transformers/tokenizers/text/unicode_data.inc"
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 # In the order of kCategoryNames in unicode.cpp.
 CATEGORIES = "Cn Cc Cf Co Cs Ll Lm Lo Lt Lu Mc Me Mn Nd Nl No Pc Pd Pe Pf Pi Po Ps Sc Sk Sm So Zl Zp Zs".split()

@@ -1,7 +1,7 @@
 // How BPE cuts words: merges in their order, marks inside and at the end of words, and characters that it does not
 // know.
 
-#include "transformers/tokenizers/bpe.h"
+#include "transformers/tokenizers/models/bpe.h"
 
 #include <doctest/doctest.h>
 

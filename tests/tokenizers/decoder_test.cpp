@@ -1,6 +1,6 @@
 // What decoders make of tokens.
 
-#include "transformers/tokenizers/decoder.h"
+#include "transformers/tokenizers/decoders/decoder.h"
 
 #include <doctest/doctest.h>
 

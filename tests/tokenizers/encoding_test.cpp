@@ -7,8 +7,7 @@
 #include <set>
 
 #include "accelerate/base/error.h"
-#include "transformers/tokenizers/padding.h"
-#include "transformers/tokenizers/truncation.h"
+#include "transformers/tokenizers/length_options.h"
 
 using namespace transformers::tokenizers;
 

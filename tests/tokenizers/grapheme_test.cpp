@@ -1,6 +1,6 @@
 // Which characters a reader takes for one.
 
-#include "transformers/tokenizers/grapheme.h"
+#include "transformers/tokenizers/text/unicode.h"
 
 #include <doctest/doctest.h>
 

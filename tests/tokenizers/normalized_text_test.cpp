@@ -1,12 +1,11 @@
 // Where the bytes of a changed text come from.
 
-#include "transformers/tokenizers/normalized_text.h"
+#include "transformers/tokenizers/text/normalized_text.h"
 
 #include <doctest/doctest.h>
 
-#include "transformers/tokenizers/bert_normalizer.h"
-#include "transformers/tokenizers/character_changes.h"
-#include "transformers/tokenizers/normalization_form.h"
+#include "transformers/tokenizers/normalizers/bert_normalizer.h"
+#include "transformers/tokenizers/normalizers/character_changes.h"
 
 using namespace transformers::tokenizers;
 

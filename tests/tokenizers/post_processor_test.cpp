@@ -1,6 +1,6 @@
 // What post-processors put around texts.
 
-#include "transformers/tokenizers/post_processor.h"
+#include "transformers/tokenizers/post_processors/post_processor.h"
 
 #include <doctest/doctest.h>
 

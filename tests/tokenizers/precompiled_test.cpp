@@ -1,6 +1,6 @@
 // The table of a SentencePiece model: what it does to a text, and tables that are none.
 
-#include "transformers/tokenizers/precompiled.h"
+#include "transformers/tokenizers/normalizers/normalizer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // How the unigram model cuts texts: the best sum of scores, and characters that it does not know.
 
-#include "transformers/tokenizers/unigram.h"
+#include "transformers/tokenizers/models/unigram.h"
 
 #include <doctest/doctest.h>
 

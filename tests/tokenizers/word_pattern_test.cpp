@@ -1,6 +1,6 @@
 // The patterns that run without a regex engine equal the engine's matches.
 
-#include "transformers/tokenizers/word_pattern.h"
+#include "transformers/tokenizers/text/word_pattern.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "transformers/tokenizers/regex.h"
+#include "transformers/tokenizers/text/pattern.h"
 
 using namespace transformers::tokenizers;
 

@@ -10,7 +10,7 @@
 #include "accelerate/base/read_file.h"
 #include "transformers/hub_cache.h"
 #include "transformers/inputs/labels.h"
-#include "transformers/tokenizers/english_spaces.h"
+#include "transformers/tokenizers/text/replace_all.h"
 
 namespace transformers::inputs {
 

@@ -5,7 +5,7 @@
 
 #include "accelerate/base/utf8.h"
 #include "transformers/tokenizers/description.h"
-#include "transformers/tokenizers/unicode.h"
+#include "transformers/tokenizers/text/unicode.h"
 
 namespace transformers::tokenizers {
 

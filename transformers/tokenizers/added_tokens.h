@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "transformers/tokenizers/model.h"
-#include "transformers/tokenizers/normalizer.h"
-#include "transformers/tokenizers/pieces.h"
-#include "transformers/tokenizers/prefix_trie.h"
+#include "transformers/tokenizers/models/model.h"
+#include "transformers/tokenizers/normalizers/normalizer.h"
+#include "transformers/tokenizers/text/pieces.h"
+#include "transformers/tokenizers/text/prefix_trie.h"
 
 namespace transformers::tokenizers {
 

@@ -1,53 +1,62 @@
 #include "transformers/tokenizers/length_options.h"
 
-#include <string>
+#include <algorithm>
+#include <utility>
 
-#include "transformers/tokenizers/description.h"
+#include "accelerate/base/error.h"
 
 namespace transformers::tokenizers {
 
+using accelerate::fail;
+
 namespace {
 
-Direction read_direction(const nlohmann::json& description) {
-  auto name = field_or<std::string>(description, "direction", "Right");
-  if (name == "Left") return Direction::Left;
-  if (name == "Right") return Direction::Right;
-  fail_field(description, "direction", "Left or Right");
+/// How many tokens of each text of a pair stay when the longer one is cut first.
+std::pair<size_t, size_t> longest_first(size_t first, size_t second, size_t max_length) {
+  size_t shorter = std::min(first, second);
+  size_t longer = shorter > max_length ? shorter : std::max(shorter, max_length - shorter);
+  if (shorter + longer > max_length) {
+    shorter = max_length / 2;
+    longer = shorter + max_length % 2;
+  }
+  return first > second ? std::pair(longer, shorter) : std::pair(shorter, longer);
 }
 
 }  // namespace
 
-TruncationOptions read_truncation(const nlohmann::json& description) {
-  TruncationOptions options;
-  options.max_length = field<size_t>(description, "max_length");
-  options.stride = field<size_t>(description, "stride");
-  auto strategy = field<std::string>(description, "strategy");
-  if (strategy == "OnlyFirst") {
-    options.strategy = TruncationStrategy::OnlyFirst;
-  } else if (strategy == "OnlySecond") {
-    options.strategy = TruncationStrategy::OnlySecond;
-  } else if (strategy != "LongestFirst") {
-    fail_field(description, "strategy", "LongestFirst, OnlyFirst or OnlySecond");
+void truncate(std::vector<Encoding>& encodings, const TruncationOptions& options) {
+  auto cut = [&](size_t index, size_t length) { encodings[index].truncate(length, options.stride, options.direction); };
+  if (options.max_length == 0) {
+    for (size_t index = 0; index < encodings.size(); ++index) cut(index, 0);
+    return;
   }
-  options.direction = read_direction(description);
-  return options;
+  size_t total = 0;
+  for (const auto& encoding : encodings) total += encoding.size();
+  if (total <= options.max_length) return;
+  if (options.strategy == TruncationStrategy::LongestFirst) {
+    if (encodings.size() == 1) return cut(0, options.max_length);
+    auto [first, second] = longest_first(encodings[0].size(), encodings[1].size(), options.max_length);
+    cut(0, first);
+    return cut(1, second);
+  }
+  size_t chosen = options.strategy == TruncationStrategy::OnlyFirst ? 0 : 1;
+  if (chosen >= encodings.size()) fail("truncation: the strategy is only_second, but there is one text");
+  size_t to_remove = total - options.max_length;
+  if (encodings[chosen].size() <= to_remove) {
+    fail("truncation: text ", chosen + 1, " has ", encodings[chosen].size(), " tokens, but ", to_remove,
+         " must be removed to reach max_length; truncate the other text too (longest_first)");
+  }
+  cut(chosen, encodings[chosen].size() - to_remove);
 }
 
-PaddingOptions read_padding(const nlohmann::json& description) {
-  PaddingOptions options;
-  auto strategy = description.find("strategy");
-  if (strategy == description.end()) fail_field(description, "strategy", "BatchLongest or {\"Fixed\": length}");
-  if (strategy->is_object()) {
-    options.length = field<size_t>(*strategy, "Fixed");
-  } else if (*strategy != "BatchLongest") {
-    fail_field(description, "strategy", "BatchLongest or {\"Fixed\": length}");
+void pad(std::vector<Encoding>& encodings, const PaddingOptions& options) {
+  size_t length = options.length.value_or(0);
+  if (!options.length) {
+    for (const auto& encoding : encodings) length = std::max(length, encoding.size());
   }
-  options.pad_to_multiple_of = field_or<size_t>(description, "pad_to_multiple_of", 0);
-  options.pad_id = field<uint32_t>(description, "pad_id");
-  options.pad_type_id = field<uint32_t>(description, "pad_type_id");
-  options.pad_token = field<std::string>(description, "pad_token");
-  options.direction = read_direction(description);
-  return options;
+  size_t multiple = std::max<size_t>(options.pad_to_multiple_of, 1);
+  length = (length + multiple - 1) / multiple * multiple;
+  for (auto& encoding : encodings) encoding.pad(length, options.pad_id, options.pad_type_id, options.direction);
 }
 
 }  // namespace transformers::tokenizers

@@ -1,18 +1,46 @@
 #pragma once
 
-// How a tokenizer.json asks for truncation and padding.
+// Truncates encodings to the length that a model can take, and pads them to a common length.
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "transformers/tokenizers/padding.h"
-#include "transformers/tokenizers/truncation.h"
+#include "transformers/tokenizers/encoding.h"
 
 namespace transformers::tokenizers {
 
-/// Reads the "truncation" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
-TruncationOptions read_truncation(const nlohmann::json& description);
+enum class TruncationStrategy { LongestFirst, OnlyFirst, OnlySecond };
 
-/// Reads the "padding" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
-PaddingOptions read_padding(const nlohmann::json& description);
+struct TruncationOptions {
+  size_t max_length = 512;  // of the result, with special tokens
+  size_t stride = 0;        // how many tokens a window of Encoding::overflowing shares with the one before
+  TruncationStrategy strategy = TruncationStrategy::LongestFirst;  // which text of a pair is cut
+  Direction direction = Direction::Right;                          // at which end
+};
+
+/// Cuts one encoding, or the two of a pair, to `max_length` tokens together. Throws Error when the strategy cannot do
+/// it.
+void truncate(std::vector<Encoding>& encodings, const TruncationOptions& options);
+
+struct PaddingOptions {
+  std::optional<size_t> length = {};  // of all encodings; without it, that of the longest one of a batch
+  size_t pad_to_multiple_of = 0;      // 0: any length
+  uint32_t pad_id = 0;
+  uint32_t pad_type_id = 0;
+  std::string pad_token = "[PAD]";
+  Direction direction = Direction::Right;
+};
+
+/// Fills all encodings up to one length.
+void pad(std::vector<Encoding>& encodings, const PaddingOptions& options);
 
 }  // namespace transformers::tokenizers
+
+namespace transformers {
+using tokenizers::PaddingOptions;
+using tokenizers::TruncationOptions;
+using tokenizers::TruncationStrategy;
+}  // namespace transformers

@@ -6,9 +6,9 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/parallel_for.h"
 #include "accelerate/base/utf8.h"
-#include "transformers/tokenizers/bpe.h"
+#include "transformers/tokenizers/models/bpe.h"
+#include "transformers/tokenizers/text/unicode.h"
 #include "transformers/tokenizers/tokenizer_parts.h"
-#include "transformers/tokenizers/unicode.h"
 
 namespace transformers::tokenizers {
 

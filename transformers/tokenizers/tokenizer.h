@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "transformers/tokenizers/encoding.h"
-#include "transformers/tokenizers/padding.h"
-#include "transformers/tokenizers/truncation.h"
+#include "transformers/tokenizers/length_options.h"
 
 namespace transformers::tokenizers {
 

@@ -1,16 +1,17 @@
 #pragma once
 
-// The components of a tokenizer, in the order in which a text meets them.
+// The components of a tokenizer, in the order in which a text meets them, and the options in its file.
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "transformers/tokenizers/added_tokens.h"
-#include "transformers/tokenizers/decoder.h"
-#include "transformers/tokenizers/model.h"
-#include "transformers/tokenizers/normalizer.h"
-#include "transformers/tokenizers/post_processor.h"
-#include "transformers/tokenizers/pre_tokenizer.h"
+#include "transformers/tokenizers/decoders/decoder.h"
+#include "transformers/tokenizers/models/model.h"
+#include "transformers/tokenizers/normalizers/normalizer.h"
+#include "transformers/tokenizers/post_processors/post_processor.h"
+#include "transformers/tokenizers/pre_tokenizers/pre_tokenizer.h"
 #include "transformers/tokenizers/tokenizer.h"
 
 namespace transformers::tokenizers {
@@ -25,5 +26,11 @@ struct Tokenizer::Parts {
   std::unique_ptr<PostProcessor> post_processor;
   std::unique_ptr<Decoder> decoder;
 };
+
+/// Reads the "truncation" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
+TruncationOptions read_truncation(const nlohmann::json& description);
+
+/// Reads the "padding" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
+PaddingOptions read_padding(const nlohmann::json& description);
 
 }  // namespace transformers::tokenizers

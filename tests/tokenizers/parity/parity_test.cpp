@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "tests/tokenizers/parity/oracle_stream.h"
-#include "transformers/tokenizers/length_options.h"
 #include "transformers/tokenizers/tokenizer.h"
+#include "transformers/tokenizers/tokenizer_parts.h"
 
 using namespace transformers;
 using tests::OracleStream;
