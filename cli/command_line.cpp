@@ -1,6 +1,7 @@
 #include "cli/command_line.h"
 
 #include <algorithm>
+#include <iostream>
 
 #include "accelerate/base/text.h"
 
@@ -35,6 +36,20 @@ Flag parse_flag_word(const std::string& word) {
   return flag;
 }
 
+/// The arguments with their flags as CLI11 knows them.
+std::vector<std::string> with_known_flags(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  auto rest = arguments;
+  while (!rest.empty()) {
+    auto line = split_at_program(app, rest);
+    words.insert(words.end(), line.flags.begin(), line.flags.end());
+    auto word = line.program.begin();
+    while (word != line.program.end() && !word->starts_with("-")) words.push_back(*word++);
+    rest.assign(word, line.program.end());
+  }
+  return words;
+}
+
 }  // namespace
 
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments,
@@ -64,6 +79,21 @@ SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::st
   if (word != arguments.end() && *word == "--") ++word;
   line.program.assign(word, arguments.end());
   return line;
+}
+
+bool parse_arguments(CLI::App& app, const std::vector<std::string>& arguments) {
+  app.get_formatter()->column_width(40);
+  auto words = with_known_flags(app, arguments);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  try {
+    app.parse(std::move(words));
+    return true;
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
 }
 
 }  // namespace accelerate::cli

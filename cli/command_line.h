@@ -2,11 +2,10 @@
 
 // What all commands do with their command line.
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include <CLI/CLI.hpp>
 
 #include "accelerate/base/error.h"
 
@@ -31,5 +30,9 @@ using ExplainFlag = std::function<std::string(const std::string& name)>;
 /// and '_' are the same. Throws UsageError for an unknown flag, with the explanation or else the nearest known one.
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments,
                                   const ExplainFlag& explain = {});
+
+/// Parses the arguments into what `app` is bound to. Returns false when the user asked for help, which has then been
+/// printed. Throws UsageError for what cannot be understood, naming the nearest known flag.
+bool parse_arguments(CLI::App& app, const std::vector<std::string>& arguments);
 
 }  // namespace accelerate::cli

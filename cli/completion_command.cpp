@@ -1,10 +1,9 @@
-#include "cli/completion_command.h"
+#include "cli/commands.h"
 
 #include <iostream>
 #include <sstream>
 
 #include "cli/command_line.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

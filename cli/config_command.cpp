@@ -1,4 +1,4 @@
-#include "cli/config_command.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,6 @@
 #include "accelerate/config/schema.h"
 #include "accelerate/config/write_config.h"
 #include "cli/command_line.h"
-#include "cli/parse_arguments.h"
 #include "cli/questionnaire.h"
 
 namespace accelerate::cli {

@@ -1,4 +1,4 @@
-#include "cli/encoder_tensors.h"
+#include "cli/family_tensors.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/env_command.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 
@@ -13,8 +13,8 @@
 #include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/keys.h"
+#include "cli/command_line.h"
 #include "cli/machine.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/estimate_memory_command.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <iostream>
@@ -9,7 +9,6 @@
 #include "accelerate/base/byte_size.h"
 #include "cli/command_line.h"
 #include "cli/model_tensors.h"
-#include "cli/parse_arguments.h"
 #include "cli/table.h"
 
 namespace accelerate::cli {

@@ -1,4 +1,4 @@
-#include "cli/fsdp_questions.h"
+#include "cli/questionnaire.h"
 
 #include "accelerate/base/error.h"
 

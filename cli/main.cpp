@@ -15,19 +15,8 @@
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "cli/command_line.h"
-#include "cli/completion_command.h"
-#include "cli/config_command.h"
-#include "cli/doctor_command.h"
-#include "cli/env_command.h"
-#include "cli/estimate_memory_command.h"
+#include "cli/commands.h"
 #include "cli/help_page.h"
-#include "cli/launch_command.h"
-#include "cli/man_pages_command.h"
-#include "cli/merge_weights_command.h"
-#include "cli/notebook_command.h"
-#include "cli/test_command.h"
-#include "cli/to_fsdp2_command.h"
-#include "cli/tpu_config_command.h"
 
 namespace accelerate::cli {
 

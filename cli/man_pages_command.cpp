@@ -1,4 +1,4 @@
-#include "cli/man_pages_command.h"
+#include "cli/commands.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,6 @@
 
 #include "accelerate/base/version.h"
 #include "cli/command_line.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

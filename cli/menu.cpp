@@ -1,4 +1,4 @@
-#include "cli/menu.h"
+#include "cli/prompt.h"
 
 #include <poll.h>
 #include <signal.h>

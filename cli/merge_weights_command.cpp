@@ -1,4 +1,4 @@
-#include "cli/merge_weights_command.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,6 @@
 #include "accelerate/formats/model_files.h"
 #include "accelerate/formats/safetensors/files.h"
 #include "cli/command_line.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

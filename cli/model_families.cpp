@@ -6,8 +6,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/text.h"
-#include "cli/decoder_tensors.h"
-#include "cli/encoder_tensors.h"
+#include "cli/family_tensors.h"
 
 namespace accelerate::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/notebook_command.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,6 @@
 #include "accelerate/launch/run_and_capture.h"
 #include "cli/command_line.h"
 #include "cli/machine.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

@@ -6,7 +6,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "cli/menu.h"
+#include "cli/prompt.h"
 
 namespace accelerate::cli {
 

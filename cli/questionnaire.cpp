@@ -7,7 +7,7 @@
 #include "accelerate/base/text.h"
 #include "accelerate/launch/address.h"
 #include "accelerate/launch/launch_flags.h"
-#include "cli/fsdp_questions.h"
+#include "cli/questionnaire.h"
 
 namespace accelerate::cli {
 

@@ -14,4 +14,7 @@ config::LaunchConfig ask_configuration(Prompt& prompt);
 /// What the questionnaire gives when every question is answered with its preset.
 config::LaunchConfig usual_configuration();
 
+/// Asks whether to shard the model, and if so how, into fsdp_config and parallelism_config. Returns whether to.
+bool ask_fsdp(Prompt& prompt, config::LaunchConfig& config);
+
 }  // namespace accelerate::cli

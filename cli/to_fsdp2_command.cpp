@@ -1,4 +1,4 @@
-#include "cli/to_fsdp2_command.h"
+#include "cli/commands.h"
 
 #include <filesystem>
 #include <iostream>
@@ -6,7 +6,6 @@
 
 #include "accelerate/config/write_config.h"
 #include "cli/command_line.h"
-#include "cli/parse_arguments.h"
 
 namespace accelerate::cli {
 

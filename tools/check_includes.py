@@ -39,6 +39,37 @@ ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator", "transformers"}
 # Programs beside the rooms: cli/tools holds those commands that need libtorch.
 EXCEPTIONS = {"cli/tools": ROOMS["cli"] | {"accelerator", "tensors", "checkpoint", "torch"}}
 
+# What the folders of a room may include of their room besides themselves. An entry stands for the files directly in
+# that folder, or for the files whose path starts with it and an extension.
+TOKENIZERS = "transformers/tokenizers"
+SHARED = {f"{TOKENIZERS}/description", f"{TOKENIZERS}/encoding"}
+STAGE = SHARED | {f"{TOKENIZERS}/text"}
+FOLDERS = {
+    "accelerate/formats": set(),
+    "accelerate/formats/pickle": {"accelerate/formats"},
+    "accelerate/formats/safetensors": {"accelerate/formats"},
+    "accelerate/formats/zip": {"accelerate/formats"},
+    "accelerate/tracking/formats": set(),
+    "transformers/models": {"transformers"},
+    "transformers/schedules": set(),
+    TOKENIZERS: {f"{TOKENIZERS}/{stage}" for stage in ("text", "normalizers", "pre_tokenizers", "models",
+                                                       "post_processors", "decoders")} | SHARED,
+    f"{TOKENIZERS}/description": set(),
+    f"{TOKENIZERS}/encoding": set(),
+    f"{TOKENIZERS}/text": SHARED,
+    f"{TOKENIZERS}/normalizers": STAGE,
+    f"{TOKENIZERS}/pre_tokenizers": STAGE | {f"{TOKENIZERS}/normalizers"},
+    f"{TOKENIZERS}/models": STAGE,
+    f"{TOKENIZERS}/post_processors": STAGE,
+    f"{TOKENIZERS}/decoders": STAGE,
+    "transformers/text": set(),
+    "transformers/inputs": {"transformers/text", TOKENIZERS, f"{TOKENIZERS}/encoding", f"{TOKENIZERS}/text",
+                            "transformers/hub_cache"},
+    "transformers/hub_cache": set(),
+}
+# The files of transformers/ itself do not know the folders; the umbrella header includes all of them.
+FOLDERS["transformers"] = {"transformers/models", "transformers/hub_cache"}
+
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 NOT_INSTALLED = re.compile(r"^(nlohmann|CLI|doctest|gloo)/")
 PUBLIC_HEADERS = "cmake/public_headers.txt"
@@ -52,6 +83,20 @@ def room_of(path):
     if parts[0] == "accelerate" and len(parts) > 1:
         return parts[1] if len(parts) > 2 else "accelerator"
     return parts[0] if parts[0] in ("transformers", "cli", "notebook") and len(parts) > 1 else None
+
+
+def folder_of(path):
+    """The entry of FOLDERS that a file belongs to, or None."""
+    without_extension = path.rsplit(".", 1)[0]
+    return next((entry for entry in (without_extension, path.rsplit("/", 1)[0]) if entry in FOLDERS), None)
+
+
+def crosses_folders(path, included):
+    """Why a file may not include another of its room, or None."""
+    folder, target = folder_of(path), folder_of(included)
+    if folder is None or target is None or folder == target or path in UMBRELLAS or target in FOLDERS[folder]:
+        return None
+    return f"{folder} must not include {target}"
 
 
 def complaints_about(path, text):
@@ -69,6 +114,8 @@ def complaints_about(path, text):
         if target and target != room and target not in allowed:
             yield (f"{path}:{number}: {room} must not include {target} ({included}); "
                    f"it may include {', '.join(sorted(allowed)) or 'nothing'}")
+        elif target == room and (reason := crosses_folders(path, included)):
+            yield f"{path}:{number}: {reason} ({included})"
 
 
 def complaints_about_public(root):

@@ -9,8 +9,7 @@
 
 #include "accelerate/base/loopback_port.h"
 #include "cli/checkup.h"
-#include "cli/completion_command.h"
-#include "cli/man_pages_command.h"
+#include "cli/commands.h"
 #include "tests/cli/command_run.h"
 
 using namespace accelerate;

@@ -49,6 +49,31 @@ class Includes(ToolTest):
             with self.subTest(path):
                 self.assertIn(f"{path}:1: {complaint}", self.report(path, include))
 
+    def test_folders_of_a_room_have_an_order_too(self):
+        for path, include in [
+            ("transformers/tokenizers/models/bpe.cpp", '"transformers/tokenizers/text/unicode.h"'),
+            ("transformers/tokenizers/tokenizer.cpp", '"transformers/tokenizers/models/bpe.h"'),
+            ("transformers/inputs/auto_tokenizer.h", '"transformers/tokenizers/tokenizer.h"'),
+            ("transformers/transformers.h", '"transformers/inputs/auto_tokenizer.h"'),
+            ("accelerate/formats/zip/reader.cpp", '"accelerate/formats/crc32.h"'),
+        ]:
+            with self.subTest(path):
+                self.assertIn(" 0 complaints", self.report(path, include))
+        for path, include, complaint in [
+            ("transformers/text/line_reader.cpp", '"transformers/tokenizers/tokenizer.h"',
+             "transformers/text must not include transformers/tokenizers"),
+            ("transformers/tokenizers/models/bpe.cpp", '"transformers/tokenizers/decoders/decoder.h"',
+             "transformers/tokenizers/models must not include transformers/tokenizers/decoders"),
+            ("transformers/tokenizers/text/unicode.cpp", '"transformers/tokenizers/tokenizer.h"',
+             "transformers/tokenizers/text must not include transformers/tokenizers"),
+            ("accelerate/formats/pickle/reader.cpp", '"accelerate/formats/zip/reader.h"',
+             "accelerate/formats/pickle must not include accelerate/formats/zip"),
+            ("accelerate/formats/crc32.cpp", '"accelerate/formats/zip/reader.h"',
+             "accelerate/formats must not include accelerate/formats/zip"),
+        ]:
+            with self.subTest(path):
+                self.assertIn(f"{path}:1: {complaint}", self.report(path, include))
+
     def test_torch_free_rooms_stay_torch_free(self):
         self.assertIn("formats must not include torch", self.report("accelerate/formats/pickle/pickle.h", "<c10/util/Half.h>"))
         self.assertIn("cli must not include torch", self.report("cli/main.cpp", "<torch/torch.h>"))

@@ -1,4 +1,4 @@
-#include "cli/test_command.h"
+// The commands that check a machine: doctor, test, and tpu-config, which is not supported.
 
 #include <algorithm>
 #include <filesystem>
@@ -6,12 +6,27 @@
 
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/installation.h"
+#include "cli/checkup.h"
 #include "cli/command_line.h"
-#include "cli/launch_command.h"
+#include "cli/commands.h"
 
 namespace accelerate::cli {
 
 namespace fs = std::filesystem;
+
+int doctor_command(const std::vector<std::string>& arguments) {
+  CLI::App app("Looks for common problems of a machine. The exit code is 1 if there is a problem.",
+               "accelerate doctor");
+  if (!parse_arguments(app, arguments)) return 0;
+  bool healthy = true;
+  for (const auto& finding : check_machine()) {
+    std::cout << (finding.remedy.empty() ? "ok      " : "problem ") << finding.observation << "\n";
+    if (finding.remedy.empty()) continue;
+    std::cout << "        " << finding.remedy << "\n";
+    healthy = false;
+  }
+  return healthy ? 0 : 1;
+}
 
 int test_command(const std::vector<std::string>& arguments) {
   CLI::App app(
@@ -38,6 +53,16 @@ int test_command(const std::vector<std::string>& arguments) {
                                : "Something does not work; see the lines above.")
             << std::endl;
   return exit_code;
+}
+
+int tpu_config_command(const std::vector<std::string>& arguments) {
+  CLI::App app("Not supported: a TPU needs Python's XLA. Use Python's Accelerate to set up a TPU pod.",
+               "accelerate tpu-config");
+  app.allow_extras();
+  bool asks_for_help = arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
+  if (asks_for_help && !parse_arguments(app, arguments)) return 0;
+  throw UsageError(
+      "a TPU needs Python's XLA, which has no counterpart in libtorch; use Python's accelerate tpu-config");
 }
 
 }  // namespace accelerate::cli

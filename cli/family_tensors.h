@@ -1,6 +1,6 @@
 #pragma once
 
-// What the families of models are described with: the sizes of a configuration, and a list of tensors.
+// The tensors of model families, named and sized as Transformers' AutoModel makes them.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -51,5 +51,40 @@ class TensorList {
 
   std::vector<ModelTensor> tensors;
 };
+
+/// BERT, RoBERTa, CamemBERT and XLM-RoBERTa.
+std::vector<ModelTensor> bert_tensors(const Sizes& size);
+
+/// ALBERT, whose layers share their weights.
+std::vector<ModelTensor> albert_tensors(const Sizes& size);
+
+/// DeBERTa V2 and V3.
+std::vector<ModelTensor> deberta_v2_tensors(const Sizes& size);
+
+/// DistilBERT.
+std::vector<ModelTensor> distilbert_tensors(const Sizes& size);
+
+/// ELECTRA.
+std::vector<ModelTensor> electra_tensors(const Sizes& size);
+
+/// ModernBERT.
+std::vector<ModelTensor> modernbert_tensors(const Sizes& size);
+
+/// MPNet.
+std::vector<ModelTensor> mpnet_tensors(const Sizes& size);
+
+/// Where models that are built like Llama differ.
+struct LlamaVariant {
+  bool qkv_bias = false;                  // of query, key and value
+  bool output_bias = false;               // of the projection after attention
+  bool head_norms = false;                // each head of query and key is normalized
+  std::optional<uint64_t> head_dim = {};  // without the key head_dim; none: the hidden size, divided by the heads
+};
+
+/// Llama, Mistral, Qwen 2 and Qwen 3.
+std::vector<ModelTensor> llama_tensors(const Sizes& size, const LlamaVariant& variant);
+
+/// GPT-2.
+std::vector<ModelTensor> gpt2_tensors(const Sizes& size);
 
 }  // namespace accelerate::cli
