@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
   bench::Arguments arguments(argc, argv);
   bench::TrainingWork work(arguments);
   bool first_step = arguments.has("--first_step");
+  accelerate::PartialState state({.cpu = true});  // first, as in any program: it installs the memory pool
   if (first_step) work.warmup = 0, work.steps = 1;
   if (arguments.has("--bare")) {
     read_again_and_again(work.checkpoint);
