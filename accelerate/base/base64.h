@@ -1,6 +1,7 @@
 #pragma once
 
-// Converts bytes to base64 (RFC 4648) and back.
+// Converts bytes to base64 (RFC 4648) and back. The standard library has no such function, and base has no
+// dependencies.
 
 #include <optional>
 #include <string>

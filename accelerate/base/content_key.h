@@ -1,6 +1,6 @@
 #pragma once
 
-// A hash of content, used as its name.
+// A hash of content, used as its name. FNV-1a takes a few lines, and base has no dependencies.
 
 #include <cstdint>
 #include <filesystem>

@@ -1,6 +1,7 @@
 #pragma once
 
-// Encodes images as PNG.
+// Encodes images as PNG. Stored blocks need a header and two checksums only, so trackers write images without a
+// dependency on libpng and zlib, and a training step does not wait for compression.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
 #pragma once
 
 // float16 and bfloat16 to and from float32. Branch-free, so that compilers vectorise loops over them on any machine.
+// Not c10::Half: this room does without libtorch.
 
 #include <bit>
 #include <cstdint>

@@ -1,7 +1,8 @@
 #pragma once
 
-// The format of TensorBoard's event files: protocol buffer records, each with two checksums. Summaries equal those of
-// torch.utils.tensorboard for the same values.
+// The format of TensorBoard's event files: protocol buffer records, each with two checksums (CRC-32C, masked as in
+// TFRecord). Summaries equal those of torch.utils.tensorboard for the same values. Written here because TensorBoard has
+// no C++ library.
 
 #include <cstdint>
 #include <span>

@@ -1,6 +1,7 @@
 #pragma once
 
-// Writes the kinds of protocol buffer fields that event files and W&B runs need.
+// Writes the kinds of protocol buffer fields that event files and W&B runs need. There is no reader and no schema, so
+// these few lines replace a dependency on libprotobuf, whose version would also have to match that of the program.
 
 #include <cstdint>
 #include <string>
