@@ -114,7 +114,7 @@ class Settings(unittest.TestCase):
                 ("## Options of the Accelerator", "accelerator_options.h", "AcceleratorOptions"),
                 ("### Accumulation", "accelerator_options.h", "GradientAccumulationPlugin"),
                 ("### Data loaders", "data/prepare_options.h", "DataLoaderConfiguration"),
-                ("### Gradients", "parallel/replicas.h", "DistributedDataParallelKwargs")]:
+                ("### Gradients", "parallel/data_parallel_options.h", "DistributedDataParallelKwargs")]:
             body = re.search(rf"struct {struct} {{\n(.*?)\n}};", (root / "accelerate" / header).read_text(), re.S)[1]
             declared = re.findall(r"(\w+) =\s", re.sub(r"//.*", "", body))
             section = re.split(r"\n##", page[page.index(heading) + len(heading):])[0]
