@@ -79,7 +79,7 @@ TEST_CASE("mistakes about trackers are told at once") {
   CHECK_THROWS_WITH_AS(accelerator.log({{"loss", at::Tensor()}}), doctest::Contains("undefined"), Error);
   // Also where nobody wants the picture: on the other processes, which would wait for the one that fails.
   CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", torch::zeros({2, 3})}}),
-                       doctest::Contains("'a' is a tensor of shape [2, 3], which is no image"), Error);
+                       doctest::Contains("'a' is a tensor of shape [2, 3], which is not an image"), Error);
   CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", torch::zeros({2, 4, 4})}}), doctest::Contains("has 2 channels"),
                        Error);
   CHECK_THROWS_WITH_AS(accelerator.log_images({{"a", at::Tensor()}}), doctest::Contains("undefined"), Error);

@@ -150,7 +150,7 @@ TEST_CASE("whether there is something to load is asked for, and an empty directo
     fs::create_directories(state);
     CHECK_FALSE(accelerator.has_checkpoint());
     CHECK_FALSE(accelerator.has_checkpoint(state));
-    CHECK(contains(failure_of([&] { accelerator.load_state(); }), "ask has_checkpoint() first"));
+    CHECK(contains(failure_of([&] { accelerator.load_state(); }), "call has_checkpoint() first"));
     accelerator.save_state({.async = true});
     CHECK(accelerator.has_checkpoint());
     accelerator.save_state(state);

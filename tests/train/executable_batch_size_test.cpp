@@ -39,7 +39,7 @@ TEST_CASE("reduce_batch_size_fn gives the next size, without an argument as in P
                        doctest::Contains("no batch size from 3 down"), Error);
   CHECK_THROWS_WITH_AS(
       find_executable_batch_size(attempt, {.starting_batch_size = 8, .reduce_batch_size_fn = [] { return 8; }}, 0),
-      doctest::Contains("gave 8 after a batch of 8"), Error);
+      doctest::Contains("returned 8 after a batch of 8"), Error);
 }
 
 TEST_CASE("further arguments are handed on by reference, and again at every attempt") {

@@ -166,5 +166,5 @@ TEST_CASE("a state that does not fit is refused with its reason, and changes not
 
   LBFGS lbfgs({parameter(2)});
   CHECK_THROWS_WITH_AS(accelerate::Optimizer(lbfgs).state_dict(),
-                       doctest::Contains("LBFGS has no form in a checkpoint"), Error);
+                       doctest::Contains("LBFGS cannot be saved in a checkpoint"), Error);
 }
