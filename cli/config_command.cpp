@@ -6,7 +6,6 @@
 
 #include "accelerate/base/gpu.h"
 #include "accelerate/config/assign.h"
-#include "accelerate/config/schema.h"
 #include "accelerate/config/write_config.h"
 #include "cli/command_line.h"
 #include "cli/questionnaire.h"

@@ -1,4 +1,4 @@
-#include "cli/model_families.h"
+#include "cli/model_tensors.h"
 
 #include <functional>
 #include <map>

@@ -9,7 +9,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/formats/model_files.h"
 #include "accelerate/formats/safetensors/files.h"
-#include "cli/model_families.h"
+#include "cli/model_tensors.h"
 
 namespace accelerate::cli {
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,5 +41,12 @@ struct ModelSize {
 
 /// Adds the tensors up.
 ModelSize measure(const ModelDescription& model);
+
+/// The model that Transformers' AutoModel makes of a config.json. Throws Error naming `source` and listing the families
+/// for another model_type, and naming the key for a value that is missing or no number.
+ModelDescription describe_family(const nlohmann::json& config, const std::string& source);
+
+/// What stays together on a device in models of this configuration; nothing is said of an unknown model_type.
+ModelBlocks blocks_of_family(const nlohmann::json& config, const std::string& source);
 
 }  // namespace accelerate::cli

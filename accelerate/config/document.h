@@ -36,4 +36,8 @@ DocumentNode parse_document(const std::string& text, Syntax syntax, const std::s
 /// "source:line:column", or only the source if there is no position.
 std::string place(const std::string& source, const Position& position);
 
+/// Upgrades `file`, a map from an older version of Accelerate: renames and removes outdated keys. Returns a sentence for
+/// each change.
+std::vector<std::string> upgrade(DocumentNode& file);
+
 }  // namespace accelerate::config

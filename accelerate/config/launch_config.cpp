@@ -10,7 +10,6 @@
 #include "accelerate/config/document.h"
 #include "accelerate/config/keys.h"
 #include "accelerate/config/scalar.h"
-#include "accelerate/config/upgrade.h"
 
 namespace accelerate::config {
 

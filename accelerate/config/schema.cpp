@@ -1,4 +1,4 @@
-#include "accelerate/config/schema.h"
+#include "accelerate/config/write_config.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "accelerate/config/upgrade.h"
+#include "accelerate/config/document.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "cli/model_families.h"
+#include "cli/model_tensors.h"
 #include "tests/support/torch.h"
 #include "tests/transformers/small_configurations.h"
 #include "transformers/auto_model.h"

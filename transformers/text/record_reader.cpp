@@ -1,8 +1,7 @@
 #include "transformers/text/record_reader.h"
 
 #include "accelerate/base/error.h"
-#include "transformers/text/delimited_reader.h"
-#include "transformers/text/json_lines_reader.h"
+#include "transformers/text/file_readers.h"
 
 namespace transformers::text {
 

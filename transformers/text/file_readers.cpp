@@ -1,8 +1,60 @@
-#include "transformers/text/delimited_reader.h"
+#include "transformers/text/file_readers.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "accelerate/base/utf8.h"
 
 namespace transformers::text {
+
+namespace {
+
+using nlohmann::json;
+
+std::string value_of(const json& object, const std::string& key, bool is_list, const LineReader& lines) {
+  auto item = object.find(key);
+  if (item == object.end()) {
+    std::string known;
+    for (const auto& [name, value] : object.items()) known += (known.empty() ? "'" : ", '") + name + "'";
+    lines.fail_at(lines.line_number(), "the object has no '", key, "'; it has: ", known.empty() ? "nothing" : known);
+  }
+  if (is_list && item->is_array()) {
+    // Writing calls itself for each level, and would run out of stack.
+    if (std::any_of(item->begin(), item->end(), [](const json& label) { return label.is_structured(); })) {
+      lines.fail_at(lines.line_number(), "'", key,
+                    "' is a list with lists or objects in it; it can have strings and numbers");
+    }
+    return item->dump();
+  }
+  if (item->is_string()) return item->get<std::string>();
+  if (item->is_number()) return item->dump();
+  if (item->is_boolean()) return item->get<bool>() ? "1" : "0";
+  lines.fail_at(lines.line_number(), "'", key, "' is ", item->type_name(), "; it can be a string or a number");
+}
+
+}  // namespace
+
+LineReader::LineReader(std::filesystem::path path) : path_(std::move(path)) {
+  if (std::filesystem::is_directory(path_)) accelerate::fail(path_.string(), ": is a directory; give a file");
+  file_.open(path_, std::ios::binary);
+  if (!file_) accelerate::fail(path_.string(), ": cannot be read: ", std::strerror(errno));
+}
+
+bool LineReader::next(std::string& line) {
+  if (!std::getline(file_, line)) {
+    if (file_.bad()) fail_at(line_number_ + 1, "cannot be read: ", std::strerror(errno));
+    return false;
+  }
+  ++line_number_;
+  if (line_number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  if (auto position = accelerate::find_broken_utf8(line)) {
+    fail_at(line_number_, "byte ", *position + 1,
+            " of the line is not UTF-8; convert the file, for example with iconv");
+  }
+  return true;
+}
 
 DelimitedReader::DelimitedReader(const std::filesystem::path& path, const RecordOptions& options, Delimiters delimiters)
     : lines_(path), delimiters_(delimiters), columns_(options.columns) {
@@ -87,6 +139,34 @@ size_t DelimitedReader::find_column(const Column& column, bool header) const {
   std::string known;
   for (const auto& field : fields_) known += (known.empty() ? "'" : ", '") + field + "'";
   lines_.fail_at(row_line_, "there is no column ", column.describe(), "; there are: ", known);
+}
+
+JsonLinesReader::JsonLinesReader(const std::filesystem::path& path, const RecordOptions& options)
+    : lines_(path), first_is_list_(options.first_is_list) {
+  for (const auto& column : options.columns) {
+    if (!column.name()) {
+      accelerate::fail(path.string(), ": ", column.describe(), " is requested by number; JSON has only names");
+    }
+    keys_.push_back(*column.name());
+  }
+}
+
+bool JsonLinesReader::next(Record& record) {
+  do {
+    if (!lines_.next(line_)) return false;
+  } while (line_.find_first_not_of(" \t\r") == std::string::npos);
+  const auto object = json::parse(line_, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    lines_.fail_at(lines_.line_number(), object.is_discarded() ? "this is not JSON" : "this is not a JSON object",
+                   "; the file must have an object such as {\"text\": \"...\", \"label\": 0} on each line");
+  }
+  record.line_number = lines_.line_number();
+  record.values.clear();
+  for (const auto& key : keys_) {
+    const bool is_list = first_is_list_ && record.values.empty();
+    record.values.push_back(value_of(object, key, is_list, lines_));
+  }
+  return true;
 }
 
 }  // namespace transformers::text
