@@ -7,7 +7,6 @@
 #include "accelerate/base/scope.h"
 #include "accelerate/checkpoint/checkpointer.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/first_of_machine.h"
 #include "accelerate/comm/random.h"
 #include "accelerate/parallel/replicas.h"
 #include "accelerate/resolve_options.h"
@@ -57,8 +56,9 @@ Accelerator::Accelerator(const AcceleratorOptions& options)
   gradient_state_->sync_with_dataloader = plugin.sync_with_dataloader;
   gradient_state_->sync_each_batch = plugin.sync_each_batch;
   set_gradient_accumulation_steps(resolve_accumulation_steps(options));
+  const bool save_on_each_node = project_configuration_.save_on_each_node && use_distributed();
   checkpointer_ = std::make_unique<checkpoint::Checkpointer>(
-      group(), project_configuration_.save_on_each_node ? comm::first_of_machine(group(), local_process_index()) : 0);
+      group(), save_on_each_node ? group().connection()->topology().leader_of(process_index()) : 0);
   if (zero_stage_ == 2 && use_distributed()) check_gradient_sharding(options, mixed_precision_, group());
   if (mixed_precision_ == precision::MixedPrecision::Fp16) {
     scaler_ = std::make_shared<precision::GradScaler>(options.grad_scaler);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <ranges>
 #include <string_view>
 
@@ -39,7 +40,7 @@ c10::intrusive_ptr<Gloo> make_gloo(const c10::intrusive_ptr<c10d::Store>& store,
 }
 
 /// "the machines have 2, 1 ranks ...".
-std::string uneven(const shm::Machines& machines) {
+std::string uneven(const Machines& machines) {
   auto counts = std::views::transform([](const auto& ranks) { return ranks.size(); });
   return "the machines have different numbers of ranks (" + listed(machines | counts) +
          "), so all ranks talk over TCP; with the same number on each machine, the ranks of a machine would share its "
@@ -90,7 +91,7 @@ Group::Connection::Connection(c10::intrusive_ptr<c10d::Store> store, int rank, i
   process_group_->setDefaultBackend(type);
   process_group_->setGroupName("accelerate");
   if (options_.use_nccl) add_nccl_backend(*process_group_, store_, options_.timeout);
-  watchdog_.emplace(store_, rank, size, recorder_, WatchdogOptions{options_.names, options_.main_process});
+  watchdog_.emplace(store_, rank, size, recorder_, WatchdogOptions{options_.names, options_.topology});
 }
 
 std::string Group::Connection::name_of(int rank) const {
@@ -108,7 +109,6 @@ std::shared_ptr<Group::Connection> Group::Connection::connect_subgroup(int numbe
                                                                        const std::vector<int>& ranks) const {
   auto options = options_;
   options.transport = transport_ == Transport::Gloo ? Transport::Gloo : Transport::Auto;
-  options.main_process = watchdog_->main_process();
   options.names = ranks;
   if (!options_.names.empty()) {
     for (int& rank : options.names) rank = options_.names[rank];
@@ -119,40 +119,60 @@ std::shared_ptr<Group::Connection> Group::Connection::connect_subgroup(int numbe
 }
 
 c10::intrusive_ptr<c10d::Backend> Group::Connection::choose_transport() {
-  auto keys = key_value_store(store_);
-  auto machines = shm::find_machines(keys, rank_, size_, /*willing=*/options_.transport != Transport::Gloo);
-  auto inside = connect_neighbours(keys, machines);
-  if (inside && machines.size() == 1) {
+  auto machines = topology().machines_of(job_ranks());
+  auto intra_node = connect_local_ranks(machines);
+  if (intra_node && machines.size() == 1) {
     transport_ = Transport::SharedMemory;
-    return inside;
+    return intra_node;
   }
   auto flat = make_gloo(store_, "gloo", rank_, size_, options_);
-  if (!inside) {
+  if (!intra_node) {
     transport_ = Transport::Gloo;
     return flat;
   }
   transport_ = Transport::Hierarchical;
-  auto place = shm::place_of(machines, rank_);
-  auto between = make_gloo(store_, "between/" + std::to_string(place.number), place.machine,
-                           static_cast<int>(machines.size()), options_);
-  return c10::make_intrusive<HierarchicalBackend>(machines, HierarchicalBackend::Levels{inside, between}, flat);
+  auto place = place_of(machines, rank_);
+  auto inter_node = make_gloo(store_, "between/" + std::to_string(place.number), place.machine,
+                              static_cast<int>(machines.size()), options_);
+  return c10::make_intrusive<HierarchicalBackend>(machines, HierarchicalBackend::Levels{intra_node, inter_node}, flat);
+}
+
+/// The numbers in the job of this group's ranks.
+std::vector<int> Group::Connection::job_ranks() const {
+  if (!options_.names.empty()) return options_.names;
+  std::vector<int> ranks(size_);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+/// Whether no rank asks for TCP and all machines are identified. Rank 0 warns if only the latter is missing.
+bool Group::Connection::may_share_memory() const {
+  if (options_.transport == Transport::Gloo || !topology().all_want_memory()) return false;
+  const auto unidentified = topology().first_unidentified();
+  if (unidentified && rank_ == 0) {
+    get_logger("accelerate")
+        .warning("the ranks talk over TCP, because rank " + std::to_string(*unidentified) +
+                 " cannot read /proc/sys/kernel/random/boot_id, which tells machines apart");
+  }
+  return !unidentified;
 }
 
 /// Connects the ranks of each machine through shared memory if all machines have the same number of ranks, at least
 /// two. Otherwise, or if that fails, returns null; rank 0 warns unless the reason is obvious. Throws Error instead if
 /// shared memory is required.
-c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_neighbours(const shm::KeyValueStore& keys,
-                                                                              const shm::Machines& machines) const {
+c10::intrusive_ptr<SharedMemoryBackend> Group::Connection::connect_local_ranks(const Machines& machines) const {
   bool required = options_.transport == Transport::SharedMemory;
   std::string reason = "the ranks are on several machines, or some of them request gloo";
   bool warn = rank_ == 0 && !required;
-  if (!shm::all_alike(machines)) {
+  const bool may_share = may_share_memory();
+  if (may_share && !all_alike(machines)) {
     if (warn) get_logger("accelerate").warning(uneven(machines));
-  } else if (machines[0].size() > 1 && !(required && machines.size() > 1)) {
+  } else if (may_share && machines[0].size() > 1 && !(required && machines.size() > 1)) {
     try {
-      return connect_through_memory(
-          keys, machines, rank_,
-          {.timeout = options_.timeout, .core_sharers = options_.core_sharers, .names = options_.names});
+      return connect_through_memory(key_value_store(store_), machines, rank_,
+                                    {.timeout = options_.timeout,
+                                     .core_sharers = topology().core_sharers(job_ranks()[rank_]).count,
+                                     .names = options_.names});
     } catch (const Error& error) {
       reason = error.what();
       if (warn) {

@@ -15,9 +15,8 @@
 
 #include "accelerate/comm/flight_recorder.h"
 #include "accelerate/comm/group.h"
-#include "accelerate/comm/heartbeat.h"
+#include "accelerate/comm/topology.h"
 #include "accelerate/comm/watchdog.h"
-#include "accelerate/shared_memory/machines.h"
 
 namespace accelerate::comm {
 
@@ -40,11 +39,10 @@ class Group::Connection {
     Transport transport = Transport::Auto;
     std::chrono::milliseconds timeout = std::chrono::minutes(30);
     bool debug = false;
-    bool use_nccl = false;                                 // adds a backend for tensors on CUDA devices
-    std::string local_address;                             // where peers connect to
-    std::optional<int> core_sharers = std::nullopt;        // ranks that share this one's cores; all if not set
-    std::vector<int> names = {};                           // by rank: its number in the job; empty if the same
-    std::optional<Heartbeat> main_process = std::nullopt;  // hosts the store, if not rank 0 of this group
+    bool use_nccl = false;                          // adds a backend for tensors on CUDA devices
+    std::string local_address = {};                 // where peers connect to
+    std::shared_ptr<const Topology> topology = {};  // of the job; required
+    std::vector<int> names = {};                    // by rank: its number in the job; empty if the same
   };
 
   /// Connects the ranks that share `store`. Collective.
@@ -55,6 +53,8 @@ class Group::Connection {
   Transport transport() const { return transport_; }  // the chosen one, not Auto
   int rank() const { return rank_; }
   int size() const { return size_; }
+
+  const Topology& topology() const { return *options_.topology; }  // of the job
 
   /// The number in the job of this group's `rank`, for messages.
   std::string name_of(int rank) const;
@@ -80,8 +80,9 @@ class Group::Connection {
  private:
   c10::intrusive_ptr<c10d::Backend> choose_transport();
   std::string describe_self() const;
-  c10::intrusive_ptr<SharedMemoryBackend> connect_neighbours(const shared_memory::KeyValueStore& store,
-                                                             const shared_memory::Machines& machines) const;
+  std::vector<int> job_ranks() const;
+  bool may_share_memory() const;
+  c10::intrusive_ptr<SharedMemoryBackend> connect_local_ranks(const Machines& machines) const;
   [[noreturn]] void fail_without(int64_t number, const std::exception& error);
 
   c10::intrusive_ptr<c10d::Store> store_;

@@ -11,8 +11,6 @@
 
 namespace accelerate::comm {
 
-namespace shm = shared_memory;
-
 namespace {
 
 /// Throws if one of the levels cannot reduce the values. Checked before either starts: a rank that fails in one level
@@ -27,7 +25,7 @@ void check_levels(const at::Tensor& tensor, const c10d::ReduceOp& operation) {
 }
 
 /// Gloo does not support all types, but can send any as bytes.
-at::Tensor bytes_of(const at::Tensor& contiguous) { return contiguous.view(-1).view(at::kByte); }
+at::Tensor view_as_bytes(const at::Tensor& contiguous) { return contiguous.view(-1).view(at::kByte); }
 
 }  // namespace
 
@@ -59,7 +57,7 @@ class HierarchicalBackend::Task : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
 
-HierarchicalBackend::HierarchicalBackend(shm::Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat)
+HierarchicalBackend::HierarchicalBackend(Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat)
     : Backend(flat->getRank(), flat->getSize()),
       machines_(std::move(machines)),
       levels_(std::move(levels)),
@@ -80,8 +78,8 @@ HierarchicalBackend::~HierarchicalBackend() {
 void HierarchicalBackend::setTimeout(std::chrono::milliseconds timeout) {
   flat_->setTimeout(timeout);
   enqueue(c10d::OpType::UNKNOWN, {}, [this, timeout] {
-    levels_.inside->setTimeout(timeout);
-    levels_.between->setTimeout(timeout);
+    levels_.intra_node->setTimeout(timeout);
+    levels_.inter_node->setTimeout(timeout);
   })->wait();
 }
 
@@ -121,18 +119,18 @@ void HierarchicalBackend::work() {
 
 /// Gloo closes its sockets on destruction, which its peers notice.
 void HierarchicalBackend::close_levels() {
-  levels_.inside->abort();
-  levels_.between.reset();
+  levels_.intra_node->abort();
+  levels_.inter_node.reset();
 }
 
 void HierarchicalBackend::reduce_everywhere(at::Tensor& tensor, const c10d::AllreduceOptions& options) {
   // Gloo has no average: sum the averages of the machines and divide by the number of machines.
   bool average = options.reduceOp == c10d::ReduceOp::AVG;
-  levels_.inside->allreduce(tensor, options, [&](at::Tensor& slice) {
+  levels_.intra_node->allreduce(tensor, options, [&](at::Tensor& slice) {
     Tensors slices{slice};
     auto further = options;
     if (average) further.reduceOp = c10d::ReduceOp::SUM;
-    levels_.between->allreduce(slices, further)->wait();
+    levels_.inter_node->allreduce(slices, further)->wait();
     if (average) slice.div_(static_cast<int64_t>(machines_.size()));
   });
 }
@@ -153,17 +151,17 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allreduce_coalesced(Tensors& t
 }
 
 HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
-  auto root = shm::place_of(machines_, static_cast<int>(options.rootRank));
+  auto root = place_of(machines_, static_cast<int>(options.rootRank));
   return enqueue(c10d::OpType::BROADCAST, tensors, [this, tensor = only(tensors), root, options] {
     ContiguousTensor whole(tensor);
-    Tensors bytes{bytes_of(whole.tensor())};
+    Tensors bytes{view_as_bytes(whole.tensor())};
     auto level = options;
-    if (shm::place_of(machines_, rank_).number == root.number) {
+    if (place_of(machines_, rank_).number == root.number) {
       level.rootRank = root.machine;
-      levels_.between->broadcast(bytes, level)->wait();
+      levels_.inter_node->broadcast(bytes, level)->wait();
     }
     level.rootRank = root.number;
-    levels_.inside->broadcast(bytes, level);
+    levels_.intra_node->broadcast(bytes, level);
     whole.copy_back();
   });
 }
@@ -171,12 +169,12 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::broadcast(Tensors& tensors, co
 at::Tensor HierarchicalBackend::gather_everywhere(const at::Tensor& input, const c10d::AllgatherOptions& options) {
   auto num_machines = static_cast<int64_t>(machines_.size());
   auto ranks_of_each = static_cast<int64_t>(machines_[0].size());
-  auto own = bytes_of(input.contiguous());
+  auto own = view_as_bytes(input.contiguous());
   auto like_own = at::empty({num_machines * own.numel()}, own.options());
   auto all = at::empty({ranks_of_each * like_own.numel()}, own.options());
   if (own.numel() > 0) {
-    levels_.between->_allgather_base(like_own, own, options)->wait();
-    levels_.inside->_allgather_base(all, like_own, options);
+    levels_.inter_node->_allgather_base(like_own, own, options)->wait();
+    levels_.intra_node->_allgather_base(all, like_own, options);
   }
   return all.view(input.scalar_type()).view({ranks_of_each, num_machines, input.numel()});
 }
@@ -187,7 +185,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::allgather(TensorLists& outputs
   return enqueue(c10d::OpType::ALLGATHER, outputs[0], [this, parts = outputs[0], input = inputs[0], options] {
     auto all = gather_everywhere(input, options);
     for (int rank = 0; rank < size_; ++rank) {
-      auto place = shm::place_of(machines_, rank);
+      auto place = place_of(machines_, rank);
       parts[rank].copy_(all[place.number][place.machine].view_as(parts[rank]));
     }
   });
@@ -201,7 +199,7 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& ou
     ContiguousTensor whole(output);
     auto rows = whole.tensor().view({size_, input.numel()});
     for (int rank = 0; rank < size_; ++rank) {
-      auto place = shm::place_of(machines_, rank);
+      auto place = place_of(machines_, rank);
       rows[rank].copy_(all[place.number][place.machine]);
     }
     whole.copy_back();
@@ -211,8 +209,8 @@ HierarchicalBackend::WorkPtr HierarchicalBackend::_allgather_base(at::Tensor& ou
 HierarchicalBackend::WorkPtr HierarchicalBackend::barrier(const c10d::BarrierOptions& options) {
   // After the first barrier all ranks of this machine have arrived; after the second, the ranks of all machines.
   return enqueue(c10d::OpType::BARRIER, {}, [this, options] {
-    levels_.inside->barrier(options);
-    levels_.between->barrier(options)->wait();
+    levels_.intra_node->barrier(options);
+    levels_.inter_node->barrier(options)->wait();
   });
 }
 

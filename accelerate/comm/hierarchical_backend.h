@@ -17,7 +17,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "accelerate/comm/shared_memory_backend.h"
-#include "accelerate/shared_memory/machines.h"
+#include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
 
@@ -34,12 +34,12 @@ class HierarchicalBackend : public c10d::Backend {
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
   struct Levels {
-    c10::intrusive_ptr<SharedMemoryBackend> inside;  // the ranks of this machine
-    c10::intrusive_ptr<c10d::Backend> between;       // one rank per machine: those with the index of this one
+    c10::intrusive_ptr<SharedMemoryBackend> intra_node;  // the ranks of this machine
+    c10::intrusive_ptr<c10d::Backend> inter_node;        // one rank per machine: those with the index of this one
   };
 
   /// All `machines` have the same number of ranks. `flat` connects all ranks.
-  HierarchicalBackend(shared_memory::Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat);
+  HierarchicalBackend(Machines machines, Levels levels, c10::intrusive_ptr<c10d::Backend> flat);
   ~HierarchicalBackend() override;
 
   const std::string getBackendName() const override { return "hierarchical"; }
@@ -100,9 +100,9 @@ class HierarchicalBackend : public c10d::Backend {
   uint64_t getSequenceNumberForGroup() override { return flat_->getSequenceNumberForGroup(); }
 
   /// Allocates memory that the first level reduces in place. The Reducer allocates its buckets here.
-  bool supportsTensorAlloc(c10::DeviceIndex device) override { return levels_.inside->supportsTensorAlloc(device); }
+  bool supportsTensorAlloc(c10::DeviceIndex device) override { return levels_.intra_node->supportsTensorAlloc(device); }
   at::Tensor allocateTensor(long size, at::TensorOptions options) override {
-    return levels_.inside->allocateTensor(size, options);
+    return levels_.intra_node->allocateTensor(size, options);
   }
 
  private:
@@ -117,7 +117,7 @@ class HierarchicalBackend : public c10d::Backend {
   /// All-gathers the inputs, as [index on the machine, machine, element].
   at::Tensor gather_everywhere(const at::Tensor& input, const c10d::AllgatherOptions& options);
 
-  shared_memory::Machines machines_;
+  Machines machines_;
   Levels levels_;
   c10::intrusive_ptr<c10d::Backend> flat_;
 

@@ -14,12 +14,12 @@
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/init_method.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/process_setup.h"
 #include "accelerate/comm/rendezvous.h"
-#include "accelerate/comm/sockets.h"
+#include "accelerate/comm/store.h"
+#include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
 
@@ -58,13 +58,13 @@ at::Device choose_device(bool cpu, int local_rank) {
   return at::Device(*accelerator, index);
 }
 
-void choose_num_threads(const CoreSharers& sharers) {
+void choose_num_threads(const Sharers& sharers) {
   if (!wanted_threads()) at::set_num_threads(fair_threads(sharers.count));
 }
 
 /// Called after the ranks are connected, because connecting looks at the allowed cores of each. A rank that is bound to
 /// cores of its own stays on them.
-void choose_cores(const CoreSharers& sharers) {
+void choose_cores(const Sharers& sharers) {
   if (!environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
   if (!stay_on_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
     get_logger("accelerate").warning("the system does not let this rank choose its cores, so it is not bound to any");
@@ -112,12 +112,14 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   auto start_timeout = std::min<std::chrono::milliseconds>(connection.timeout, kStartTimeout);
   auto prefix = "accelerate/" + process.run_id + "/" + std::to_string(num_joined++);
   auto store = c10::make_intrusive<c10d::PrefixStore>(prefix, job_store(process, start_timeout));
-  verify_job(*store, process, start_timeout);
+  auto card = make_card(process);
+  card.shares_memory = connection.transport != Transport::Gloo;
+  const auto topology = std::make_shared<const Topology>(verify_ranks(*store, process, card, start_timeout));
+  connection.topology = topology;
   // Only now: until rank 0 has been reached, its name may not resolve.
   connection.local_address =
-      process.one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
-  const auto sharers = find_core_sharers(*store, process.rank, process.world_size);
-  connection.core_sharers = sharers.count;
+      topology->one_machine() ? std::string("127.0.0.1") : local_address_towards(process.main_address);
+  const auto sharers = topology->core_sharers(process.rank);
   if (!use_nccl) choose_num_threads(sharers);
   Group group(std::make_shared<Group::Connection>(store, process.rank, process.world_size, connection));
   choose_cores(sharers);

@@ -18,10 +18,10 @@ struct ProcessEnvironment {
 
   std::string main_address = "127.0.0.1";  // of the machine with rank 0
   int main_port = 29500;
-  std::optional<int> store_fd;  // rank 0: a socket that the launcher has already bound to main_port
-  bool agent_store = false;     // torchrun hosts the store; rank 0 does not
-  std::string store_file = {};  // if set, the store is this file instead
-  std::string run_id;           // distinguishes jobs, and restarts of one job
+  std::optional<int> store_fd = std::nullopt;  // rank 0: a socket that the launcher has already bound to main_port
+  bool agent_store = false;                    // torchrun hosts the store; rank 0 does not
+  std::string store_file = {};                 // if set, the store is this file instead
+  std::string run_id = {};                     // distinguishes jobs, and restarts of one job
 
   bool one_machine() const { return local_world_size == world_size; }
 

@@ -1,22 +1,23 @@
 #pragma once
 
-// The rendezvous of a job: a store hosted by rank 0 or torchrun's agent, and a first exchange that verifies that all
-// ranks belong to the same job.
+// The rendezvous of a job: each rank publishes its card once, and all ranks verify that they belong to the same job.
 
 #include <chrono>
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "accelerate/comm/process_environment.h"
+#include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
 
-/// Connects to the job's store, and hosts it if this rank has to. Throws Error naming the address if the port is taken,
-/// or if the store is refused, unreachable or not resolved within `timeout`.
-c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, std::chrono::milliseconds timeout);
+/// The card of this rank. Reads the machine, the network namespace and the cores of this process.
+RankCard make_card(const ProcessEnvironment& process);
 
-/// Compares world size, run id and library version across ranks, and claims this rank. Collective. Throws Error on
-/// every rank as soon as two disagree, with both values, or if ranks are missing after `timeout`, with their numbers.
-void verify_job(c10d::Store& store, const ProcessEnvironment& process, std::chrono::milliseconds timeout);
+/// Claims this rank, all-gathers the cards, and compares world size, run id and library version. Collective; returns
+/// the topology of the job. Throws Error on every rank as soon as two disagree, with both values, or if ranks are
+/// missing after `timeout`, with their numbers.
+Topology verify_ranks(c10d::Store& store, const ProcessEnvironment& process, const RankCard& own,
+                      std::chrono::milliseconds timeout);
 
 }  // namespace accelerate::comm

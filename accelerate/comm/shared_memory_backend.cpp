@@ -9,7 +9,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/store_text.h"
+#include "accelerate/comm/store.h"
 #include "accelerate/comm/tensor_arrays.h"
 
 namespace accelerate::comm {
@@ -330,15 +330,15 @@ at::Tensor SharedMemoryBackend::allocateTensor(long size, at::TensorOptions opti
 
 shm::KeyValueStore key_value_store(const c10::intrusive_ptr<c10d::Store>& store) {
   auto keys = c10::make_intrusive<c10d::PrefixStore>("shm", store);
-  return {.set = [keys](const std::string& key, const std::string& text) { keys->set(key, bytes_of(text)); },
+  return {.set = [keys](const std::string& key, const std::string& text) { keys->set(key, text_to_bytes(text)); },
           .has = [keys](const std::string& key) { return keys->check({key}); },
-          .get = [keys](const std::string& key) { return text_of(*keys, key); }};
+          .get = [keys](const std::string& key) { return get_text(*keys, key); }};
 }
 
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shm::KeyValueStore& store,
-                                                               const shm::Machines& machines, int rank,
+                                                               const Machines& machines, int rank,
                                                                const NeighbourOptions& options) {
-  auto num_neighbours = static_cast<int>(machines[shm::place_of(machines, rank).machine].size());
+  auto num_neighbours = static_cast<int>(machines[place_of(machines, rank).machine].size());
   auto segments = shm::exchange_segments(store, machines, rank,
                                          shm::LocalGroup::exchange_options(num_neighbours, kExchangeTimeout));
   if (!options.names.empty()) {

@@ -19,6 +19,7 @@
 
 #include "accelerate/comm/reduction_watch.h"
 #include "accelerate/comm/shared_zeros.h"
+#include "accelerate/comm/topology.h"
 #include "accelerate/shared_memory/all_gather_slices.h"
 #include "accelerate/shared_memory/collectives.h"
 #include "accelerate/shared_memory/local_group.h"
@@ -158,7 +159,7 @@ struct NeighbourOptions {
 /// Connects the ranks of each machine. Collective for all ranks of the job; the outcome is the same on every rank.
 /// Throws Error if the ranks of any machine cannot share memory.
 c10::intrusive_ptr<SharedMemoryBackend> connect_through_memory(const shared_memory::KeyValueStore& store,
-                                                               const shared_memory::Machines& machines, int rank,
+                                                               const Machines& machines, int rank,
                                                                const NeighbourOptions& options);
 
 }  // namespace accelerate::comm

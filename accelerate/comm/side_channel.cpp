@@ -1,17 +1,15 @@
 #include "accelerate/comm/side_channel.h"
 
 #include <chrono>
-#include <thread>
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/store.h"
 
 namespace accelerate::comm {
-
-using Clock = std::chrono::steady_clock;
 
 SideChannel::SideChannel(Group group) : group_(std::move(group)) {
   static std::atomic<int64_t> next_number = 0;
@@ -30,24 +28,19 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
     QuietC10d quiet;
     return ask();
   };
-  quietly([&] { store->set(key(round, group_.rank()), std::vector<uint8_t>(bytes.begin(), bytes.end())); });
+  quietly([&] { store->set(key(round, group_.rank()), text_to_bytes(bytes)); });
 
-  const auto deadline = Clock::now() + group_.timeout();
+  const auto deadline = std::chrono::steady_clock::now() + group_.timeout();
   std::vector<std::string> all;
   for (int rank = 0; rank < group_.size(); ++rank) {
-    // Polls with exponential back-off: a blocking wait would hold the store's connection, which the training thread
-    // uses too.
-    for (auto pause = std::chrono::milliseconds(1); !quietly([&] { return store->check({key(round, rank)}); });
-         pause = std::min(2 * pause, std::chrono::milliseconds(50))) {
+    const auto give_up = [&] {
       if (closed_) fail("rank ", group_.rank(), " stopped waiting for rank ", rank);
-      if (Clock::now() > deadline) {
-        fail("rank ", group_.rank(), " waited ", std::chrono::duration<double>(group_.timeout()).count(),
-             " s for rank ", rank);
-      }
-      std::this_thread::sleep_for(pause);
+    };
+    if (!wait_for_key(*store, key(round, rank), deadline, give_up)) {
+      fail("rank ", group_.rank(), " waited ", std::chrono::duration<double>(group_.timeout()).count(),
+           " s for rank ", rank);
     }
-    const auto text = quietly([&] { return store->get(key(round, rank)); });
-    all.emplace_back(text.begin(), text.end());
+    all.push_back(quietly([&] { return get_text(*store, key(round, rank)); }));
   }
   // All ranks have reached this round, so all have read the messages of the previous one.
   if (round > 0) quietly([&] { store->deleteKey(key(round - 1, group_.rank())); });

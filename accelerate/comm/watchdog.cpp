@@ -13,7 +13,7 @@
 
 #include "accelerate/base/thread_without_signals.h"
 #include "accelerate/comm/quiet_c10d.h"
-#include "accelerate/comm/store_text.h"
+#include "accelerate/comm/store.h"
 
 namespace accelerate::comm {
 
@@ -28,7 +28,7 @@ constexpr size_t kShownAfterFailure = 10;
 /// broken connections of the first wake the rest.
 constexpr auto kSettling = std::chrono::milliseconds(500);
 /// How much longer the rank that hosts the store stays alive, for ranks that still query it.
-constexpr auto kFarewell = std::chrono::milliseconds(350);
+constexpr auto kStoreLinger = std::chrono::milliseconds(350);
 constexpr auto kPatienceWithStore = std::chrono::milliseconds(900);
 
 std::atomic<int64_t> num_report_requests = 0;
@@ -53,26 +53,22 @@ std::string ask_store(c10d::Store& store, int rank, const std::vector<std::strin
                       const std::optional<Collective>& shared) {
   QuietC10d quiet;
   auto key = [&](const char* what, int other) { return what + std::to_string(number) + "/" + std::to_string(other); };
-  auto appears = [&](const std::string& key, Clock::time_point deadline) {
-    while (!store.check({key}) && Clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return store.check({key});
-  };
   store.set(key("failed/", rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
   std::string missing;
   std::vector<int> present;
   for (int other = 0; other < static_cast<int>(names.size()); ++other) {
-    if (appears(key("failed/", other), deadline)) {
+    if (wait_for_key(store, key("failed/", other), deadline)) {
       present.push_back(other);
       continue;
     }
-    auto heartbeat = last_seen(Heartbeat::from_text(text_of(store, beat_key(other))), shared);
+    auto heartbeat = last_seen(Heartbeat::from_text(get_text(store, beat_key(other))), shared);
     missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
   }
   store.set(key("knows/", rank), std::vector<uint8_t>{'x'});
   // If this process hosts the store, the store ends with it, and others would take that for the cause.
   for (int other : names[rank] == "0" ? present : std::vector<int>())
-    appears(key("knows/", other), deadline + kFarewell);
+    wait_for_key(store, key("knows/", other), deadline + kStoreLinger);
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
 }
 
@@ -89,13 +85,17 @@ void watch_for_report_requests() {
 
 Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
                    WatchdogOptions options)
-    : store_(std::move(store)), rank_(rank), size_(size), recorder_(recorder), names_(std::move(options.names)) {
+    : store_(std::move(store)),
+      rank_(rank),
+      size_(size),
+      recorder_(recorder),
+      names_(std::move(options.names)),
+      topology_(std::move(options.topology)) {
   send_heartbeat();
   std::vector<std::string> all;
   for (int other = 0; other < size; ++other) all.push_back(beat_key(other));
   store_->wait(all);
-  main_process_ = options.main_process ? *options.main_process : Heartbeat::from_text(text_of(*store_, beat_key(0)));
-  thread_ = thread_without_signals([this] { live(); });
+  thread_ = thread_without_signals([this] { run(); });
 }
 
 Watchdog::~Watchdog() {
@@ -114,9 +114,9 @@ void Watchdog::send_heartbeat() {
   store_->set(beat_key(rank_), std::vector<uint8_t>(text.begin(), text.end()));
 }
 
-void Watchdog::live() {
-  auto main_process_runs = [&] { return kill(main_process_.pid, 0) == 0; };
-  const bool main_process_is_near = main_process_.host == Heartbeat::now(recorder_).host && main_process_runs();
+void Watchdog::run() {
+  auto main_process_runs = [pid = topology_->card(0).pid] { return kill(pid, 0) == 0; };
+  const bool main_process_is_near = topology_->same_machine(job_rank(rank_), 0) && main_process_runs();
   bool store_answers = true;
   std::unique_lock lock(mutex_);
   while (!ending_changed_.wait_for(lock, kInterval, [&] { return ending_; })) {
@@ -136,7 +136,7 @@ void Watchdog::write_report() const { write_report(kShownAfterFailure); }
 
 void Watchdog::write_report(size_t most) const {
   std::ostringstream text;
-  text << "rank " << name_of(rank_) << " of " << (names_.empty() ? "" : "a group of ") << size_
+  text << "rank " << job_rank(rank_) << " of " << (names_.empty() ? "" : "a group of ") << size_
        << ": the last collectives, newest last:\n"
        << recorder_.report(most);
   auto block = text.str();
@@ -144,8 +144,8 @@ void Watchdog::write_report(size_t most) const {
 }
 
 std::string Watchdog::store_is_silent(const char* how) const {
-  std::string text = "these ranks did not take part: 0 (pid " + std::to_string(main_process_.pid) + " on " +
-                     main_process_.host + ", which hosts the job's store, " + how;
+  std::string text = "these ranks did not take part: 0 (pid " + std::to_string(topology_->card(0).pid) + " on " +
+                     topology_->card(0).host + ", which hosts the job's store, " + how;
   if (auto shared = recorder_.newest_by_all()) {
     std::ostringstream seen;
     auto age = std::chrono::duration<double>(Clock::now() - shared->end).count();
@@ -158,7 +158,7 @@ std::string Watchdog::store_is_silent(const char* how) const {
 std::string Watchdog::missing_ranks(int64_t number) const {
   auto answer = std::make_shared<std::promise<std::string>>();
   std::vector<std::string> names;
-  for (int rank = 0; rank < size_; ++rank) names.push_back(name_of(rank));
+  for (int rank = 0; rank < size_; ++rank) names.push_back(std::to_string(job_rank(rank)));
   auto question = [answer, store = store_, rank = rank_, names, number, shared = recorder_.newest_by_all()] {
     try {
       answer->set_value(ask_store(*store, rank, names, number, shared));

@@ -3,6 +3,7 @@
 // Finds the missing ranks if a collective does not end, and reports the last collectives of this rank.
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,12 +14,13 @@
 
 #include "accelerate/comm/flight_recorder.h"
 #include "accelerate/comm/heartbeat.h"
+#include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
 
 struct WatchdogOptions {
-  std::vector<int> names = {};                           // by rank: its number in the job; empty if the same
-  std::optional<Heartbeat> main_process = std::nullopt;  // hosts the store, if not rank 0
+  std::vector<int> names = {};                    // by rank: its number in the job; empty if the same
+  std::shared_ptr<const Topology> topology = {};  // of the job, whose rank 0 hosts the store; required
 };
 
 /// Installs a handler that counts SIGUSR2 as a request for a report. A handler set by the program is not replaced.
@@ -30,7 +32,7 @@ class Watchdog {
  public:
   /// Ranks share `store`, which rank 0 or its launcher hosts. Collective.
   Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
-           WatchdogOptions options = {});
+           WatchdogOptions options);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -40,18 +42,15 @@ class Watchdog {
   /// others.
   std::string missing_ranks(int64_t number) const;
 
-  /// The first heartbeat of the process that hosts the store.
-  const Heartbeat& main_process() const { return main_process_; }
-
   /// Writes the last ten collectives before a failure to standard error, in one write(2). A report on request (SIGUSR2)
   /// has all collectives of the recorder.
   void write_report() const;
 
  private:
   void write_report(size_t most) const;
-  void live();
+  void run();
   void send_heartbeat();
-  std::string name_of(int rank) const { return std::to_string(names_.empty() ? rank : names_[rank]); }
+  int job_rank(int rank) const { return names_.empty() ? rank : names_[rank]; }
   std::string store_is_silent(const char* how) const;
 
   c10::intrusive_ptr<c10d::Store> store_;
@@ -59,7 +58,7 @@ class Watchdog {
   int size_;
   const FlightRecorder& recorder_;
   std::vector<int> names_;
-  Heartbeat main_process_;
+  std::shared_ptr<const Topology> topology_;
   std::mutex mutex_;
   std::condition_variable ending_changed_;
   bool ending_ = false;

@@ -1,5 +1,7 @@
 #include "accelerate/shared_memory/exchange_segments.h"
 
+#include <algorithm>
+#include <cassert>
 #include <random>
 #include <sstream>
 
@@ -187,15 +189,20 @@ std::string agree(const KeyValueStore& store, int rank, int size, const std::str
 
 }  // namespace
 
-ExchangedSegments exchange_segments(const KeyValueStore& store, const Machines& machines, int rank,
+ExchangedSegments exchange_segments(const KeyValueStore& store, const std::vector<std::vector<int>>& machines, int rank,
                                     const ExchangeOptions& options) {
-  auto place = place_of(machines, rank);
   int size = 0;
-  for (const auto& ranks : machines) size += static_cast<int>(ranks.size());
+  const std::vector<int>* own = nullptr;
+  for (const auto& ranks : machines) {
+    size += static_cast<int>(ranks.size());
+    if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) own = &ranks;
+  }
+  assert(own != nullptr);
+  const auto number = static_cast<int>(std::find(own->begin(), own->end(), rank) - own->begin());
   ExchangedSegments segments;
   std::string problem;
   try {
-    segments = exchange(store, machines[place.machine], place.number, options);
+    segments = exchange(store, *own, number, options);
   } catch (const NoMemory& error) {
     problem = error.what();
     store.set(key("cause", rank), problem);

@@ -20,7 +20,6 @@
 using namespace accelerate;
 using namespace accelerate::comm;
 using namespace accelerate::tests;
-using shared_memory::Machines;
 
 TEST_CASE("every collective over two levels agrees with double precision, wherever the ranks are") {
   for (const Machines& machines : {Machines{{0, 1}, {2, 3}}, Machines{{0, 3}, {1, 4}, {2, 5}}}) {

@@ -8,7 +8,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/comm/partial_state.h"
-#include "accelerate/comm/rendezvous.h"
+#include "accelerate/comm/store.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/temporary_directory.h"

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "accelerate/base/error.h"
-#include "accelerate/comm/first_of_machine.h"
 #include "accelerate/comm/process_environment.h"
 
 using namespace accelerate;
@@ -143,18 +142,4 @@ TEST_CASE("variables that contradict each other are named") {
                        doctest::Contains("MASTER_ADDR"), Error);
   CHECK_THROWS_WITH_AS(read({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "2"}, {"LOCAL_WORLD_SIZE", "2"}}),
                        doctest::Contains("LOCAL_RANK"), Error);
-}
-
-TEST_CASE("the first rank of a machine is found when ranks follow each other and when machines take turns") {
-  const std::vector<MachinePlace> blocks = {{"a", 0}, {"a", 1}, {"b", 0}, {"b", 1}};
-  const std::vector<MachinePlace> turns = {{"a", 0}, {"b", 0}, {"a", 1}, {"b", 1}};
-  const std::vector<MachinePlace> one_host = {{"a", 0}, {"a", 1}, {"a", 0}, {"a", 1}};
-  auto firsts = [](const std::vector<MachinePlace>& places) {
-    std::vector<int> firsts;
-    for (int rank = 0; rank < 4; ++rank) firsts.push_back(first_of_machine(places, rank));
-    return firsts;
-  };
-  CHECK(firsts(blocks) == std::vector<int>{0, 0, 2, 2});
-  CHECK(firsts(turns) == std::vector<int>{0, 1, 0, 1});
-  CHECK(firsts(one_host) == std::vector<int>{0, 0, 2, 2});
 }

@@ -8,10 +8,9 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/core_sharers.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/rendezvous.h"
-#include "accelerate/comm/sockets.h"
+#include "accelerate/comm/store.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/resolver.h"
@@ -104,8 +103,10 @@ TEST_CASE("a store that ends while the ranks connect is told by an exception alo
   auto client = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
   server.reset();
   auto text = tests::captured_stderr([&] {
-    CHECK_THROWS(find_core_sharers(*client, 1, 2));
-    CHECK_THROWS(Group::Connection(client, 1, 2, {}));
+    const ProcessEnvironment process{.rank = 1, .world_size = 2};
+    CHECK_THROWS(verify_ranks(*client, process, make_card(process), std::chrono::seconds(5)));
+    const auto topology = std::make_shared<Topology>(std::vector{make_card(process), make_card(process)});
+    CHECK_THROWS(Group::Connection(client, 1, 2, {.topology = topology}));
   });
   CHECK(text == "");
 }

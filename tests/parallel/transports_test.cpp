@@ -38,7 +38,7 @@ at::Tensor losses_with(const std::string& backend, const DistributedDataParallel
 }
 
 /// The same on ranks that play those of several machines.
-at::Tensor losses_on(const shared_memory::Machines& machines, const DistributedDataParallelKwargs& kwargs) {
+at::Tensor losses_on(const comm::Machines& machines, const DistributedDataParallelKwargs& kwargs) {
   comm::PartialState::reset();
   comm::PartialState state({.backend = "gloo"});
   const auto& process_group = state.group().connection()->process_group();

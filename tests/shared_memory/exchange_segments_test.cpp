@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+
 #include "accelerate/shared_memory/collectives.h"
 #include "accelerate/shared_memory/local_group.h"
 #include "tests/shared_memory/forked_ranks.h"
@@ -17,7 +19,11 @@ namespace {
 
 constexpr Call kBarrier{.operation = Operation::Barrier};
 
-Machines one_machine(int size) { return group_by_machine(std::vector<std::string>(size, "here")); }
+std::vector<std::vector<int>> one_machine(int size) {
+  std::vector<int> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return {ranks};
+}
 
 }  // namespace
 
@@ -40,7 +46,7 @@ TEST_CASE("processes of one machine meet and reduce over their memory") {
 }
 
 TEST_CASE("the ranks of each machine meet among themselves, and messages name them as the job does") {
-  const Machines machines{{0, 2}, {1, 3}};
+  const std::vector<std::vector<int>> machines{{0, 2}, {1, 3}};
   tests::ForkedRanks ranks(4, [&](int rank, const KeyValueStore& store) {
     auto segments = exchange_segments(store, machines, rank, LocalGroup::exchange_options(2, milliseconds(10'000)));
     LocalGroup group(std::move(segments), milliseconds(10'000));

@@ -27,7 +27,11 @@ constexpr milliseconds kTimeout(500);  // of a group
 constexpr milliseconds kExchangeTimeout(10'000);
 constexpr std::chrono::duration<double> kTimeToNotice = tests::limit_of(milliseconds(50));
 
-Machines one_machine(int size) { return group_by_machine(std::vector<std::string>(size, "here")); }
+std::vector<std::vector<int>> one_machine(int size) {
+  std::vector<int> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return {ranks};
+}
 
 LocalGroup join(const KeyValueStore& store, int rank, int size, milliseconds exchange_timeout) {
   return LocalGroup(
