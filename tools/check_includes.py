@@ -45,6 +45,8 @@ TOKENIZERS = "transformers/tokenizers"
 SHARED = {f"{TOKENIZERS}/description", f"{TOKENIZERS}/encoding"}
 STAGE = SHARED | {f"{TOKENIZERS}/text"}
 FOLDERS = {
+    "accelerate/comm/backends": set(),
+    "accelerate/comm/failures": set(),
     "accelerate/formats": set(),
     "accelerate/formats/pickle": {"accelerate/formats"},
     "accelerate/formats/safetensors": {"accelerate/formats"},

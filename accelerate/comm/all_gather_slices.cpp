@@ -6,8 +6,8 @@
 
 #include <ATen/ATen.h>
 
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
 

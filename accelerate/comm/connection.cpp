@@ -15,10 +15,10 @@
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/text.h"
 #include "accelerate/base/uncaught.h"
+#include "accelerate/comm/backends/hierarchical_backend.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/hierarchical_backend.h"
-#include "accelerate/comm/quiet_c10d.h"
-#include "accelerate/comm/shared_memory_backend.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 
 namespace accelerate::comm {
 

@@ -13,10 +13,10 @@
 
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-#include "accelerate/comm/flight_recorder.h"
+#include "accelerate/comm/failures/flight_recorder.h"
+#include "accelerate/comm/failures/watchdog.h"
 #include "accelerate/comm/group.h"
 #include "accelerate/comm/topology.h"
-#include "accelerate/comm/watchdog.h"
 
 namespace accelerate::comm {
 

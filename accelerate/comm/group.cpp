@@ -10,6 +10,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/shared_memory/call.h"
 
 namespace accelerate::comm {
 
@@ -36,7 +37,18 @@ const char* name_of(int64_t operation) {
   return operation >= 0 && operation < 6 ? kNames[operation] : "unknown";
 }
 
-Call describe(Operation operation, const at::Tensor& tensor) {
+/// "gather Float [2, 3]".
+std::string describe(const Call& call) {
+  std::ostringstream text;
+  text << name_of(call.operation);
+  if (call.operation != kBarrier) {
+    text << " " << c10::toString(static_cast<at::ScalarType>(call.dtype)) << " "
+         << at::IntArrayRef(call.sizes.data(), call.num_dims);
+  }
+  return text.str();
+}
+
+Call make_call(Operation operation, const at::Tensor& tensor) {
   Call call;
   call.operation = operation;
   call.dtype = static_cast<int64_t>(tensor.scalar_type());
@@ -60,18 +72,13 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
 }
 
 [[noreturn]] void fail_mismatch(const std::vector<Call>& calls, const Group::Connection& connection) {
-  std::ostringstream message;
-  message << "rank " << connection.name_of(connection.rank()) << ": the ranks called mismatched collectives:";
+  std::vector<shared_memory::DescribedCall> described;
   for (int other = 0; other < connection.size(); ++other) {
-    const auto& call = calls[other];
-    message << "\n  - Process " << connection.name_of(other) << ": " << name_of(call.operation);
-    if (call.operation == kBarrier) continue;
-    message << " " << c10::toString(static_cast<at::ScalarType>(call.dtype)) << " "
-            << at::IntArrayRef(call.sizes.data(), call.num_dims);
+    described.push_back({.rank = connection.name_of(other), .call = describe(calls[other])});
   }
-  message << "\nEvery rank must call the same operations in the same order, with tensors of the same type"
-             " and matching shapes (pad_across_processes pads them).";
-  throw Error(message.str());
+  fail(shared_memory::describe_mismatch(connection.name_of(connection.rank()), described),
+       "\nEvery rank must call the same operations in the same order, with tensors of the same type",
+       " and matching shapes (pad_across_processes pads them).");
 }
 
 /// All-gathers the calls. Throws on every rank if they do not match. Dim 0 may differ in gathers and in bytes.
@@ -87,7 +94,7 @@ std::vector<Call> exchange_and_compare(Group::Connection& connection, const Call
 
 /// Only in debug mode, because it costs one more small collective.
 void check(Group::Connection& connection, Operation operation, const at::Tensor& tensor) {
-  if (connection.options().debug) exchange_and_compare(connection, describe(operation, tensor));
+  if (connection.options().debug) exchange_and_compare(connection, make_call(operation, tensor));
 }
 
 c10d::ReduceOp c10d_operation(Reduction reduction) {
@@ -101,9 +108,8 @@ c10d::ReduceOp c10d_operation(Reduction reduction) {
   }
 }
 
-/// Sorts `ranks`. Throws unless they are distinct ranks of a group of `size`.
-void check_members(std::vector<int>& ranks, int size) {
-  std::sort(ranks.begin(), ranks.end());
+/// Throws unless the sorted `ranks` are distinct ranks of a group of `size`.
+void check_members(const std::vector<int>& ranks, int size) {
   if (ranks.empty()) fail("subgroup: the list of its ranks is empty; it needs at least one");
   for (int rank : {ranks.front(), ranks.back()}) {
     if (rank < 0 || rank >= size) fail("subgroup: there is no rank ", rank, " in a group of ", size);
@@ -118,7 +124,8 @@ void check_same_members(const Group& group, const std::vector<int>& ranks) {
   if (std::all_of(lists.begin(), lists.end(), [&](const auto& list) { return list == lists[0]; })) return;
   std::string message = "subgroup: the ranks named different members:";
   for (size_t rank = 0; rank < lists.size(); ++rank) {
-    message += "\n  - Process " + group.connection()->name_of(static_cast<int>(rank)) + ": " + lists[rank];
+    message += "\n  - Process " + group.connection()->name_of(static_cast<int>(rank)) + ": " +
+               (lists[rank].empty() ? "none" : lists[rank]);
   }
   fail(message, "\nEvery rank must name the same members, including ranks that are not among them.");
 }
@@ -158,7 +165,7 @@ at::Tensor Group::all_gather(const at::Tensor& tensor) const {
   if (rows.dim() == 0) rows = rows.reshape({1});
   if (!connection_) return tensor.dim() == 0 ? rows : tensor;
 
-  auto calls = exchange_and_compare(*connection_, describe(kAllGather, rows));
+  auto calls = exchange_and_compare(*connection_, make_call(kAllGather, rows));
   int64_t most = 0;
   for (const auto& call : calls) most = std::max(most, call.sizes[0]);
   bool even = std::all_of(calls.begin(), calls.end(), [&](const Call& call) { return call.sizes[0] == most; });
@@ -197,7 +204,7 @@ void Group::broadcast(at::Tensor& tensor, int from) const {
 std::vector<std::string> Group::all_gather_bytes(const std::string& bytes) const {
   if (!connection_) return {bytes};
   auto mine = torch::from_blob(const_cast<char*>(bytes.data()), {static_cast<int64_t>(bytes.size())}, torch::kByte);
-  auto calls = exchange_and_compare(*connection_, describe(kGatherBytes, mine));
+  auto calls = exchange_and_compare(*connection_, make_call(kGatherBytes, mine));
   int64_t most = 0;
   for (const auto& call : calls) most = std::max(most, call.sizes[0]);
   if (most == 0) return std::vector<std::string>(size_);
@@ -217,7 +224,7 @@ std::string Group::broadcast_bytes(std::string bytes, int from) const {
   if (from < 0 || from >= size_) fail("broadcast_object_list: there is no rank ", from, " in a group of ", size_);
   if (!connection_) return bytes;
   auto mine = torch::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, torch::kByte);
-  auto calls = exchange_and_compare(*connection_, describe(kBroadcastBytes, mine));
+  auto calls = exchange_and_compare(*connection_, make_call(kBroadcastBytes, mine));
   bytes.resize(calls[from].sizes[0]);
   if (bytes.empty()) return bytes;
   std::vector<at::Tensor> buffer{torch::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, torch::kByte)};
@@ -240,9 +247,11 @@ void Group::barrier(const std::string& what) const {
 }
 
 std::optional<Group> Group::subgroup(std::vector<int> ranks) const {
+  std::sort(ranks.begin(), ranks.end());
+  // Compared first: if the list of one rank alone is invalid, the others must not wait for it.
+  if (connection_) check_same_members(*this, ranks);
   check_members(ranks, size_);
   if (!connection_) return Group();
-  check_same_members(*this, ranks);
   const int number = connection_->count_subgroup();
   if (!std::binary_search(ranks.begin(), ranks.end(), rank_)) return std::nullopt;
   return ranks.size() == 1 ? Group() : Group(connection_->connect_subgroup(number, ranks));

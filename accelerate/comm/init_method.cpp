@@ -1,4 +1,4 @@
-#include "accelerate/comm/init_method.h"
+// The init_method of torch.distributed: env://, tcp://host:port or file:///path.
 
 #include <charconv>
 #include <map>
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/process_environment.h"
 
 namespace accelerate::comm {
 

@@ -20,27 +20,19 @@ bool reduce_flag(bool here, const Group& group, Reduction reduction) {
 bool true_on_all_ranks(bool here, const Group& group) { return reduce_flag(here, group, Reduction::Min); }
 bool true_on_any_rank(bool here, const Group& group) { return reduce_flag(here, group, Reduction::Max); }
 
-ReduceOperation parse_reduce_operation(std::string_view name) {
-  if (name == "sum") return ReduceOperation::Sum;
-  if (name == "mean") return ReduceOperation::Mean;
-  if (name == "max") return ReduceOperation::Max;
-  if (name == "none") return ReduceOperation::None;
+std::optional<Reduction> parse_reduction(std::string_view name) {
+  if (name == "sum") return Reduction::Sum;
+  if (name == "mean") return Reduction::Mean;
+  if (name == "max") return Reduction::Max;
+  if (name == "none") return std::nullopt;
   fail("reduce: the reduction is '", name, "'; it can be sum, mean, max or none");
 }
 
-at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOperation operation, double scale) {
-  if (operation == ReduceOperation::None) return tensor;
+at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, std::optional<Reduction> reduction,
+                         double scale) {
+  if (!reduction) return tensor;
   auto result = tensor.detach().clone();
-  switch (operation) {
-    case ReduceOperation::Sum:
-      group.all_reduce(result, Reduction::Sum);
-      break;
-    case ReduceOperation::Mean:
-      group.all_reduce(result, Reduction::Mean);
-      break;
-    default:
-      group.all_reduce(result, Reduction::Max);
-  }
+  group.all_reduce(result, *reduction);
   return scale == 1.0 ? result : result * scale;
 }
 

@@ -2,6 +2,7 @@
 
 // Collectives on nested containers of tensors, and on objects.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,12 +15,12 @@
 
 namespace accelerate::comm {
 
-/// "sum", "mean", "max" or "none"; throws Error for other names.
-enum class ReduceOperation { Sum, Mean, Max, None };
-ReduceOperation parse_reduce_operation(std::string_view name);
+/// "sum", "mean" or "max"; nothing for "none". Throws Error for other names.
+std::optional<Reduction> parse_reduction(std::string_view name);
 
-/// reduce() of one tensor.
-at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, ReduceOperation operation, double scale);
+/// reduce() of one tensor. Without a reduction it returns the tensor.
+at::Tensor reduce_tensor(const at::Tensor& tensor, const Group& group, std::optional<Reduction> reduction,
+                         double scale);
 
 /// pad_across_processes() of one tensor.
 at::Tensor pad_tensor(const at::Tensor& tensor, const Group& group, int64_t dim, double pad_index, bool pad_first);
@@ -31,9 +32,9 @@ bool true_on_any_rank(bool here, const Group& group);
 /// Reduces over ranks and multiplies by `scale`; never in place. None returns the tensors as they are.
 template <class T>
 T reduce(const T& nest, const Group& group, std::string_view reduction = "mean", double scale = 1.0) {
-  auto operation = parse_reduce_operation(reduction);
+  auto parsed = parse_reduction(reduction);
   return tensors::map_tensors(nest,
-                              [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, operation, scale); });
+                              [&](const at::Tensor& tensor) { return reduce_tensor(tensor, group, parsed, scale); });
 }
 
 /// Overwrites every tensor with the one of rank `from_process`.

@@ -14,7 +14,6 @@
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/init_method.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/process_setup.h"
 #include "accelerate/comm/rendezvous.h"

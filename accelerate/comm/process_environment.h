@@ -1,7 +1,8 @@
 #pragma once
 
-// The rank of this process, read from the environment variables of its launcher: ours, torchrun, Open MPI, Intel MPI
-// and MPICH (PMI), MVAPICH or Slurm. Torch-free, and pure apart from the environment.
+// The rank of this process and where its rendezvous takes place, read from the environment variables of its launcher:
+// ours, torchrun, Open MPI, Intel MPI and MPICH (PMI), MVAPICH or Slurm; or from an init_method of torch.distributed.
+// Torch-free, and pure apart from the environment.
 
 #include <functional>
 #include <optional>
@@ -39,5 +40,11 @@ ProcessEnvironment read_process_environment(const Lookup& lookup);
 
 /// The same from this process's environment.
 ProcessEnvironment read_process_environment();
+
+/// Overrides the launcher's environment with `init_method`, in the notation of torch.distributed. Empty and env://
+/// change nothing. tcp:// and file:// say where the store is. Without a launcher they also give rank and world size:
+/// tcp://host:port?rank=0&world_size=2. Throws Error if rank and world size are not given or contradict the launcher,
+/// for any other text, and for file:// with ranks on several machines.
+ProcessEnvironment with_init_method(ProcessEnvironment process, const std::string& init_method);
 
 }  // namespace accelerate::comm

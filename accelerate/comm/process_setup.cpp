@@ -9,7 +9,7 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/file.h"
 #include "accelerate/base/uncaught.h"
-#include "accelerate/comm/watchdog.h"
+#include "accelerate/comm/failures/watchdog.h"
 #include "accelerate/tensors/random_masks.h"
 #include "accelerate/tensors/tensor_memory.h"
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
 

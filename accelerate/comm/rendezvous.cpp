@@ -15,7 +15,7 @@
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
-#include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 #include "accelerate/comm/store.h"
 
 namespace accelerate::comm {

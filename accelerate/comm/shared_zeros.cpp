@@ -1,8 +1,8 @@
 #include "accelerate/comm/shared_zeros.h"
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/shared_memory_backend.h"
 
 namespace accelerate::comm {
 

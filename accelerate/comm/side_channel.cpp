@@ -6,7 +6,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 #include "accelerate/comm/store.h"
 
 namespace accelerate::comm {
@@ -37,8 +37,8 @@ std::vector<std::string> SideChannel::all_gather_bytes(const std::string& bytes)
       if (closed_) fail("rank ", group_.rank(), " stopped waiting for rank ", rank);
     };
     if (!wait_for_key(*store, key(round, rank), deadline, give_up)) {
-      fail("rank ", group_.rank(), " waited ", std::chrono::duration<double>(group_.timeout()).count(),
-           " s for rank ", rank);
+      fail("rank ", group_.rank(), " waited ", std::chrono::duration<double>(group_.timeout()).count(), " s for rank ",
+           rank);
     }
     all.push_back(quietly([&] { return get_text(*store, key(round, rank)); }));
   }

@@ -18,7 +18,7 @@
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/base/lost_peer.h"
 #include "accelerate/base/tcp.h"
-#include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 
 namespace accelerate::comm {
 
@@ -135,11 +135,10 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
   } catch (const std::exception& error) {
     if (!options.isServer) note_lost_peer(first_line(error));
     if (options.isServer && first_line(error).find("EADDRINUSE") != std::string::npos) {
-      fail(
-          "rank 0 cannot host the job's store at ", process.store_place(), ": port ", process.main_port,
-          " of this machine is in use. Is there another rank 0 of this job, such as a second machine with ",
-          "--machine_rank 0? Number the machines from 0. Otherwise stop the program that uses the port, or choose ",
-          "another one with MASTER_PORT or --main_process_port");
+      fail("rank 0 cannot host the job's store at ", process.store_place(), ": port ", process.main_port,
+           " of this machine is in use. Is there another rank 0 of this job, such as a second machine with ",
+           "--machine_rank 0? Number the machines from 0. Otherwise stop the program that uses the port, or choose ",
+           "another one with MASTER_PORT or --main_process_port");
     }
     fail("rank ", process.rank, " cannot ", options.isServer ? "host" : "reach", " the job's store at ",
          process.store_place(), ": ", first_line(error));

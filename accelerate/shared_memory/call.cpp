@@ -2,14 +2,14 @@
 
 namespace accelerate::shared_memory {
 
-size_t bytes_of(DataType type) {
+size_t size_of(DataType type) {
   static constexpr uint8_t kBytes[] = {1, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8};
   return kBytes[static_cast<size_t>(type)];
 }
 
 const char* name_of(Operation operation) {
-  static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce", "reduce_scatter",
-                                           "broadcast", "allgather", "gather", "scatter",
+  static constexpr const char* kNames[] = {"barrier",   "allreduce", "reduce",      "reduce_scatter",
+                                           "broadcast", "allgather", "gather",      "scatter",
                                            "alltoall",  "exchange",  "shared_zeros"};
   return kNames[static_cast<size_t>(operation)];
 }
@@ -32,6 +32,12 @@ std::string describe(const Call& call) {
   text += std::string(" ") + name_of(call.type);
   if (call.reduction != Reduction::None) text += std::string(" (") + name_of(call.reduction) + ")";
   if (call.root >= 0) text += " with rank " + std::to_string(call.root);
+  return text;
+}
+
+std::string describe_mismatch(const std::string& self, const std::vector<DescribedCall>& calls) {
+  std::string text = "rank " + self + ": the ranks called mismatched collectives:";
+  for (const auto& [rank, call] : calls) text += "\n  - Process " + rank + ": " + call;
   return text;
 }
 

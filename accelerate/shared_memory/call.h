@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace accelerate::shared_memory {
 
@@ -42,7 +43,8 @@ enum class DataType : uint8_t {
 
 enum class Reduction : uint8_t { None, Sum, Average, Product, Min, Max, BitAnd, BitOr, BitXor };
 
-size_t bytes_of(DataType type);
+/// The size of an element in bytes.
+size_t size_of(DataType type);
 
 /// Has to be equal on all ranks of a collective; otherwise all of them get an error.
 struct Call {
@@ -57,6 +59,15 @@ struct Call {
 
 /// "allreduce of 12 x float32 (sum)".
 std::string describe(const Call& call);
+
+/// A rank by its number in the job, and what it called.
+struct DescribedCall {
+  std::string rank;
+  std::string call;
+};
+
+/// The error of rank `self` if ranks called different collectives: what each rank called.
+std::string describe_mismatch(const std::string& self, const std::vector<DescribedCall>& calls);
 
 const char* name_of(Operation operation);
 const char* name_of(DataType type);

@@ -1,5 +1,6 @@
 #include "accelerate/shared_memory/channel.h"
 
+#include <cassert>
 #include <ranges>
 #include <sstream>
 #include <utility>
@@ -23,7 +24,10 @@ std::string describe_failure(const GroupMemory& memory) {
 }
 
 Channel::Channel(GroupMemory memory, int rank, std::chrono::milliseconds timeout)
-    : memory_(std::move(memory)), rank_(rank), timeout_(timeout), waiter_(memory_.core_for_each) {}
+    : memory_(std::move(memory)), rank_(rank), timeout_(timeout), waiter_(memory_.core_for_each) {
+  assert(rank >= 0 && rank < size());
+  assert(static_cast<int>(memory_.heaps.size()) == size());
+}
 
 Channel::~Channel() { leave(); }
 
@@ -34,7 +38,10 @@ void Channel::arrive_and_wait(const Call& call, uint64_t payload) {
   ++round_;
   slot.headers[round_ % 2] = {call, payload};
   slot.round.store(round_);
-  if (control->arrivals.fetch_add(1) + 1 == round_ * size()) {
+  const uint64_t arrivals = control->arrivals.fetch_add(1) + 1;
+  // A rank arrives once per round, and only after the round before is complete.
+  assert(arrivals > (round_ - 1) * size() && arrivals <= round_ * size());
+  if (arrivals == round_ * size()) {
     control->completed.store(round_);
     control->rounds.notify();
   } else {
@@ -65,12 +72,9 @@ void Channel::compare_calls(const Call& call) const {
   bool same = true;
   for (int rank = 0; rank < size(); ++rank) same &= header_of(rank).call == call;
   if (same) return;
-  std::ostringstream message;
-  message << "rank " << memory_.name_of(rank_) << ": the ranks called mismatched collectives:";
-  for (int rank = 0; rank < size(); ++rank) {
-    message << "\n  - Process " << memory_.name_of(rank) << ": " << describe(header_of(rank).call);
-  }
-  throw MismatchError(message.str());
+  std::vector<DescribedCall> calls;
+  for (int rank = 0; rank < size(); ++rank) calls.push_back({memory_.name_of(rank), describe(header_of(rank).call)});
+  throw MismatchError(describe_mismatch(memory_.name_of(rank_), calls));
 }
 
 void Channel::check_usable(const char* operation) const {

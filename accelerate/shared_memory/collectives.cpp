@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -29,6 +30,7 @@ struct Piece {
 /// Also meets when there are none, so that the calls are compared.
 template <class Fill, class Take>
 void in_pieces(Channel& channel, const Call& call, size_t bytes, size_t piece_bytes, Fill fill, Take take) {
+  assert(piece_bytes > 0 && piece_bytes <= kStageBytes);
   for (size_t begin = 0; begin == 0 || begin < bytes; begin += piece_bytes) {
     Piece piece{begin, std::min(piece_bytes, bytes - begin)};
     fill(piece);
@@ -42,6 +44,7 @@ size_t piece_for_each(const Channel& channel) { return kStageBytes / channel.siz
 
 /// Copies nothing where there is nothing, for which memcpy would need valid pointers.
 void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
+  assert(bytes == 0 || (to != nullptr && from != nullptr));
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
@@ -52,7 +55,8 @@ void check_root(const Channel& channel, int root) {
 /// Combines arrays. Adds the squares of the results to `squares` if there is such a sum.
 void reduce_to(std::span<std::byte* const> targets, std::span<const std::byte* const> sources, size_t bytes,
                DataType type, Reduction reduction, std::optional<double>& squares) {
-  size_t count = bytes / bytes_of(type);
+  assert(bytes % size_of(type) == 0);
+  size_t count = bytes / size_of(type);
   if (squares) {
     *squares += reduce_with_squares(type, reduction, sources, targets, count);
   } else {
@@ -77,6 +81,7 @@ void reduce_staged(const Channel& channel, size_t offset, std::byte* target, siz
 /// The bytes of an array that `rank` reduces, in whole cache lines: no two ranks write to the same line.
 Piece cache_lines_of(size_t bytes, int rank, int size) {
   size_t each = (bytes / size + kCacheLine) / kCacheLine * kCacheLine;
+  assert(each * size >= bytes);  // the pieces cover the array
   size_t begin = std::min(bytes, each * rank);
   return {begin, std::min(each, bytes - begin)};
 }
@@ -85,6 +90,7 @@ Piece cache_lines_of(size_t bytes, int rank, int size) {
 std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   std::vector<std::byte*> arrays;
   for (int rank = 0; rank < channel.size(); ++rank) {
+    assert(channel.payload_of(rank) != kPrivate);
     arrays.push_back(channel.heap(rank) + channel.payload_of(rank) + begin);
   }
   return arrays;
@@ -177,7 +183,7 @@ void all_reduce(Channel& channel, const Array& array, Reduction reduction, size_
     auto arrays = noted_arrays(channel, piece.begin);
     std::vector<const std::byte*> sources(arrays.begin(), arrays.end());
     auto* own = array.data + piece.begin;
-    size_t count = piece.length / bytes_of(array.type);
+    size_t count = piece.length / size_of(array.type);
     reduce(array.type, reduction, sources, {&own, 1}, count);
     between({own, count, array.type});
     std::erase(arrays, own);

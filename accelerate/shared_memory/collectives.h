@@ -21,7 +21,7 @@ struct Array {
   size_t count = 0;
   DataType type = DataType::Other;
 
-  size_t bytes() const { return count * bytes_of(type); }
+  size_t bytes() const { return count * size_of(type); }
 };
 
 /// One array per rank, in rank order. All have the same length.

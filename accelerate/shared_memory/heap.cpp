@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
+#include <iterator>
 
 #include "accelerate/base/error.h"
 
@@ -17,7 +19,9 @@ size_t whole_pages(size_t bytes) {
 }  // namespace
 
 Heap::Heap(std::shared_ptr<Segment> segment, size_t reserved)
-    : segment_(std::move(segment)), reserved_(whole_pages(reserved)), owner_(getpid()) {}
+    : segment_(std::move(segment)), reserved_(whole_pages(reserved)), owner_(getpid()) {
+  assert(reserved_ <= segment_->capacity());
+}
 
 size_t Heap::allocate(size_t bytes) {
   bytes = whole_pages(bytes);
@@ -31,8 +35,11 @@ size_t Heap::allocate(size_t bytes) {
     fail("a block of ", bytes, " bytes does not fit into the shared memory of this rank, which has ",
          segment_->capacity(), " bytes");
   }
+  assert(offset % page_bytes() == 0);
   segment_->commit(offset, bytes);
-  blocks_.emplace(offset, bytes);
+  [[maybe_unused]] const auto [block, is_new] = blocks_.emplace(offset, bytes);
+  assert(is_new);
+  assert(std::next(block) == blocks_.end() || offset + bytes <= std::next(block)->first);
   return offset;
 }
 

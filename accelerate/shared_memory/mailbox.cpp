@@ -1,6 +1,7 @@
 #include "accelerate/shared_memory/mailbox.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <string>
 
@@ -61,10 +62,12 @@ void Mailbox::free_read_messages() {
 void Mailbox::send(const std::byte* data, size_t bytes, int to, int tag, std::chrono::milliseconds limit) {
   auto what =
       "send to rank " + std::to_string(to) + ", which has " + std::to_string(Control::kMessageSlots) + " unread";
+  assert(to >= 0 && to < memory_.control.size());
   check_reader(to);
   wait(sending_, limit, what, [&] { return free_slot(to) != nullptr; });
   free_read_messages();
   auto* slot = free_slot(to);
+  assert(slot != nullptr);  // only this rank fills slots of its messages
   slot->tag = tag;
   slot->number = num_sent_[to]++;
   slot->bytes = bytes;
@@ -102,6 +105,7 @@ bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
 }
 
 std::optional<int> Mailbox::receive(std::byte* data, size_t bytes, int from, int tag, std::chrono::milliseconds limit) {
+  assert(from == kAnyRank || (from >= 0 && from < memory_.control.size()));
   std::optional<int> sender;
   auto look = [&] {
     for (int rank = 0; rank < memory_.control.size() && !sender; ++rank) {

@@ -1,16 +1,25 @@
 #include "accelerate/shared_memory/peer_memory.h"
 
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <random>
+
+#include "accelerate/base/environment.h"
 
 namespace accelerate::shared_memory {
 
 namespace {
+
+std::mutex permission_mutex;
+int num_permissions = 0;  // groups of this process that need it
+
+bool may_grant() { return getppid() > 1 && environment_flag("ACCELERATE_SETUP_PTRACER", true); }
 
 /// What a rank lets the others find in its memory.
 struct Card {
@@ -40,6 +49,16 @@ bool can_write(const Card& card) {
 }
 
 }  // namespace
+
+PeerPermission::PeerPermission() : granted_(may_grant()) {
+  std::lock_guard lock(permission_mutex);
+  if (granted_ && num_permissions++ == 0) prctl(PR_SET_PTRACER, getppid(), 0, 0, 0);
+}
+
+PeerPermission::~PeerPermission() {
+  std::lock_guard lock(permission_mutex);
+  if (granted_ && --num_permissions == 0) prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+}
 
 PeerMemory::PeerMemory(Channel& channel) : reachable_(try_all(channel)) {
   if (reachable_) return;

@@ -10,9 +10,24 @@
 #include <vector>
 
 #include "accelerate/shared_memory/channel.h"
-#include "accelerate/shared_memory/peer_permission.h"
 
 namespace accelerate::shared_memory {
+
+/// Grants sibling ranks access to the memory of this process under Yama. While it lives, all descendants of this
+/// process's parent, which starts the ranks, may access the memory of this process. Needed if kernel.yama.ptrace_scope
+/// is 1, Ubuntu's default: access then requires an ancestor or PR_SET_PTRACER (prctl(2)). Does nothing on other
+/// kernels, with ACCELERATE_SETUP_PTRACER=0, or if the parent is init, since every process descends from it. A process
+/// has one tracer setting at a time, so this replaces one that a crash handler has made.
+class PeerPermission {
+ public:
+  PeerPermission();
+  PeerPermission(const PeerPermission&) = delete;
+  PeerPermission& operator=(const PeerPermission&) = delete;
+  ~PeerPermission();
+
+ private:
+  bool granted_;
+};
 
 /// Writes to other processes with process_vm_writev(2), which Linux allows between processes of one user unless Yama's
 /// ptrace_scope or a seccomp filter forbids it. Ranks in separate containers do not see each other's processes. If the

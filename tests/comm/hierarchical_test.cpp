@@ -1,7 +1,7 @@
 // The two levels, with shared memory in place of the network between machines: every rank of this machine plays one of
 // several. tests/machines has the network.
 
-#include "accelerate/comm/hierarchical_backend.h"
+#include "accelerate/comm/backends/hierarchical_backend.h"
 
 #include <doctest/doctest.h>
 

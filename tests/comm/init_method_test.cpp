@@ -1,4 +1,4 @@
-#include "accelerate/comm/init_method.h"
+// The init_method of torch.distributed.
 
 #include <doctest/doctest.h>
 

@@ -79,6 +79,11 @@ TEST_CASE("ranks that are not there, named twice, or not named by all are an err
     CHECK_THROWS_WITH_AS(group.subgroup({1, 0, 1}), doctest::Contains("rank 1 is named twice in 0, 1, 1"), Error);
     CHECK_THROWS_WITH_AS(group.subgroup({group.rank()}),
                          doctest::Contains("different members:\n  - Process 0: 0\n  - Process 1: 1"), Error);
+    // Only the list of rank 1 is invalid: rank 0 must not wait for it.
+    CHECK_THROWS_WITH_AS(group.subgroup(group.rank() == 0 ? std::vector{0, 1} : std::vector{0, 7}),
+                         doctest::Contains("different members:\n  - Process 0: 0, 1\n  - Process 1: 0, 7"), Error);
+    CHECK_THROWS_WITH_AS(group.subgroup(group.rank() == 0 ? std::vector{0, 1} : std::vector<int>{}),
+                         doctest::Contains("\n  - Process 1: none"), Error);
     CHECK(sum_over(*group.subgroup({0, 1}), group.rank()) == 1);
   });
 }

@@ -8,9 +8,9 @@
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
+#include "accelerate/comm/backends/hierarchical_backend.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/comm/hierarchical_backend.h"
-#include "accelerate/comm/shared_memory_backend.h"
 #include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {

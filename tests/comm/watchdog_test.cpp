@@ -1,6 +1,6 @@
 // Ranks that are stopped, and what the others say about them.
 
-#include "accelerate/comm/watchdog.h"
+#include "accelerate/comm/failures/watchdog.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>

@@ -43,6 +43,8 @@ class Includes(ToolTest):
             ("accelerate/data/loader.h", "<accelerate/parallel/replicas.h>", "data must not include parallel"),
             ("accelerate/base/log.h", '"accelerate/accelerator.h"', "base must not include accelerator"),
             ("accelerate/accelerator.cpp", '"accelerate/launch/launch.h"', "accelerator must not include launch"),
+            ("accelerate/comm/failures/watchdog.cpp", '"accelerate/comm/backends/tensor_arrays.h"',
+             "accelerate/comm/failures must not include accelerate/comm/backends"),
             ("transformers/weights.cpp", '"accelerate/comm/group.h"', "transformers must not include comm"),
             ("cli/launch.cpp", '"accelerate/comm/group.h"', "cli must not include comm"),
         ]:

@@ -1,4 +1,4 @@
-#include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-// The replacement for nccl_group.cpp. CMake builds this file if libtorch has no NCCL.
+// The replacement for nccl_backend.cpp. CMake builds this file if libtorch has no NCCL.
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/connection.h"

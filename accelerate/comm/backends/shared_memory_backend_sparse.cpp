@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
-#include "accelerate/comm/shared_memory_backend.h"
-#include "accelerate/comm/tensor_arrays.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
+#include "accelerate/comm/backends/tensor_arrays.h"
 
 namespace accelerate::comm {
 

@@ -1,4 +1,4 @@
-#include "accelerate/comm/flight_recorder.h"
+#include "accelerate/comm/failures/flight_recorder.h"
 
 #include <algorithm>
 #include <iomanip>

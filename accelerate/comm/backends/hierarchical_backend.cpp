@@ -1,4 +1,4 @@
-#include "accelerate/comm/hierarchical_backend.h"
+#include "accelerate/comm/backends/hierarchical_backend.h"
 
 #include <utility>
 
@@ -7,7 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/thread_without_signals.h"
-#include "accelerate/comm/tensor_arrays.h"
+#include "accelerate/comm/backends/tensor_arrays.h"
 
 namespace accelerate::comm {
 

@@ -1,8 +1,10 @@
 #pragma once
 
-// Finds the missing ranks if a collective does not end, and reports the last collectives of this rank.
+// Finds the missing ranks if a collective does not end, by the heartbeats of all ranks, and reports the last
+// collectives of this rank.
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,11 +14,35 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include "accelerate/comm/flight_recorder.h"
-#include "accelerate/comm/heartbeat.h"
+#include "accelerate/comm/failures/flight_recorder.h"
 #include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
+
+/// What each rank publishes in the store about once a second: one small message to the process that hosts the store.
+/// The sender does not wait for an answer.
+struct Heartbeat {
+  int64_t unix_milliseconds = 0;  // by the rank's own clock
+  int64_t collective = 0;         // the number of the newest one; 0 before the first
+  std::string doing = {};         // "in reduce #12 (Float [2, 3])", "after ..."
+
+  /// The heartbeat of this process, now.
+  static Heartbeat now(const FlightRecorder& recorder);
+
+  /// Converts to the text in the store, and back.
+  std::string to_text() const;
+  static Heartbeat from_text(const std::string& text);
+};
+
+/// The newest that this rank knows of another: its heartbeat, or `shared` if that is newer. `shared` is a collective
+/// that has ended here, so the other rank had begun it.
+Heartbeat last_seen(Heartbeat heartbeat, const std::optional<Collective>& shared);
+
+/// "pid 4711 on node7, last seen 12.3 s ago in reduce #12 (Float [2, 3])".
+std::string describe(const Heartbeat& heartbeat, const RankCard& card, int64_t now_unix_milliseconds);
+
+/// The time of this machine's clock, in the format of heartbeats.
+int64_t unix_milliseconds();
 
 struct WatchdogOptions {
   std::vector<int> names = {};                    // by rank: its number in the job; empty if the same

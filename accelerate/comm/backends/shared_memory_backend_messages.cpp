@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "accelerate/base/error.h"
-#include "accelerate/comm/shared_memory_backend.h"
-#include "accelerate/comm/tensor_arrays.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
+#include "accelerate/comm/backends/tensor_arrays.h"
 
 namespace accelerate::comm {
 

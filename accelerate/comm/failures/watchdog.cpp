@@ -1,8 +1,9 @@
-#include "accelerate/comm/watchdog.h"
+#include "accelerate/comm/failures/watchdog.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <future>
@@ -12,7 +13,7 @@
 #include <vector>
 
 #include "accelerate/base/thread_without_signals.h"
-#include "accelerate/comm/quiet_c10d.h"
+#include "accelerate/comm/failures/quiet_c10d.h"
 #include "accelerate/comm/store.h"
 
 namespace accelerate::comm {
@@ -47,27 +48,39 @@ std::timed_mutex& sending() {
 
 std::string beat_key(int rank) { return "beat/" + std::to_string(rank); }
 
+/// What a rank with a failed collective asks the store.
+struct Question {
+  std::shared_ptr<const Topology> topology;
+  std::vector<int> job_ranks;                       // by rank: its number in the job
+  int rank = 0;                                     // that asks
+  int64_t number = 0;                               // of the collective
+  std::optional<Collective> shared = std::nullopt;  // the newest collective that all ranks are known to have begun
+};
+
 /// A live rank in the same collective fails as this one does, and reports it in the store. A rank without a report did
-/// not take part. `shared` is the newest collective that all ranks are known to have begun.
-std::string ask_store(c10d::Store& store, int rank, const std::vector<std::string>& names, int64_t number,
-                      const std::optional<Collective>& shared) {
+/// not take part.
+std::string ask_store(c10d::Store& store, const Question& question) {
   QuietC10d quiet;
-  auto key = [&](const char* what, int other) { return what + std::to_string(number) + "/" + std::to_string(other); };
+  const auto& [topology, job_ranks, rank, number, shared] = question;
+  auto key = [number = number](const char* what, int other) {
+    return what + std::to_string(number) + "/" + std::to_string(other);
+  };
   store.set(key("failed/", rank), std::vector<uint8_t>{'x'});
   auto deadline = Clock::now() + kSettling;
   std::string missing;
   std::vector<int> present;
-  for (int other = 0; other < static_cast<int>(names.size()); ++other) {
+  for (int other = 0; other < static_cast<int>(job_ranks.size()); ++other) {
     if (wait_for_key(store, key("failed/", other), deadline)) {
       present.push_back(other);
       continue;
     }
     auto heartbeat = last_seen(Heartbeat::from_text(get_text(store, beat_key(other))), shared);
-    missing += (missing.empty() ? "" : ", ") + names[other] + " (" + describe(heartbeat, unix_milliseconds()) + ")";
+    missing += (missing.empty() ? "" : ", ") + std::to_string(job_ranks[other]) + " (" +
+               describe(heartbeat, topology->card(job_ranks[other]), unix_milliseconds()) + ")";
   }
   store.set(key("knows/", rank), std::vector<uint8_t>{'x'});
   // If this process hosts the store, the store ends with it, and others would take that for the cause.
-  for (int other : names[rank] == "0" ? present : std::vector<int>())
+  for (int other : job_ranks[rank] == 0 ? present : std::vector<int>())
     wait_for_key(store, key("knows/", other), deadline + kStoreLinger);
   return missing.empty() ? "" : "these ranks did not take part: " + missing;
 }
@@ -81,6 +94,54 @@ void watch_for_report_requests() {
   action.sa_handler = [](int) { ++num_report_requests; };
   action.sa_flags = SA_RESTART;
   sigaction(SIGUSR2, &action, nullptr);
+}
+
+int64_t unix_milliseconds() {
+  auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+Heartbeat Heartbeat::now(const FlightRecorder& recorder) {
+  Heartbeat heartbeat{.unix_milliseconds = comm::unix_milliseconds()};
+  if (auto newest = recorder.newest()) {
+    heartbeat.collective = newest->number;
+    heartbeat.doing = (newest->state == Collective::State::Running ? "in " : "after ") + describe(*newest);
+  } else {
+    heartbeat.doing = "before its first collective";
+  }
+  return heartbeat;
+}
+
+std::string Heartbeat::to_text() const {
+  std::ostringstream text;
+  text << unix_milliseconds << ' ' << collective << ' ' << doing;
+  return text.str();
+}
+
+Heartbeat Heartbeat::from_text(const std::string& text) {
+  std::istringstream stream(text);
+  Heartbeat heartbeat;
+  stream >> heartbeat.unix_milliseconds >> heartbeat.collective >> std::ws;
+  std::getline(stream, heartbeat.doing);
+  return heartbeat;
+}
+
+Heartbeat last_seen(Heartbeat heartbeat, const std::optional<Collective>& shared) {
+  if (!shared || shared->number <= heartbeat.collective) return heartbeat;
+  auto age = std::chrono::duration_cast<std::chrono::milliseconds>(Collective::Clock::now() - shared->end);
+  heartbeat.unix_milliseconds = unix_milliseconds() - age.count();
+  heartbeat.collective = shared->number;
+  heartbeat.doing = "in " + describe(*shared);
+  return heartbeat;
+}
+
+std::string describe(const Heartbeat& heartbeat, const RankCard& card, int64_t now_unix_milliseconds) {
+  // Clocks of two machines may differ by more than the age.
+  double age = std::max<int64_t>(0, now_unix_milliseconds - heartbeat.unix_milliseconds) / 1000.0;
+  std::ostringstream text;
+  text << "pid " << card.pid << " on " << card.host << ", last seen " << std::fixed << std::setprecision(1) << age
+       << " s ago " << heartbeat.doing;
+  return text.str();
 }
 
 Watchdog::Watchdog(c10::intrusive_ptr<c10d::Store> store, int rank, int size, const FlightRecorder& recorder,
@@ -157,18 +218,19 @@ std::string Watchdog::store_is_silent(const char* how) const {
 
 std::string Watchdog::missing_ranks(int64_t number) const {
   auto answer = std::make_shared<std::promise<std::string>>();
-  std::vector<std::string> names;
-  for (int rank = 0; rank < size_; ++rank) names.push_back(std::to_string(job_rank(rank)));
-  auto question = [answer, store = store_, rank = rank_, names, number, shared = recorder_.newest_by_all()] {
+  Question question{
+      .topology = topology_, .job_ranks = {}, .rank = rank_, .number = number, .shared = recorder_.newest_by_all()};
+  for (int rank = 0; rank < size_; ++rank) question.job_ranks.push_back(job_rank(rank));
+  auto ask = [answer, store = store_, question] {
     try {
-      answer->set_value(ask_store(*store, rank, names, number, shared));
+      answer->set_value(ask_store(*store, question));
     } catch (...) {
       answer->set_exception(std::current_exception());
     }
   };
   auto found = answer->get_future();
   // In a detached thread: a store whose process is stopped would block the caller forever.
-  thread_without_signals(question).detach();
+  thread_without_signals(ask).detach();
   if (found.wait_for(kPatienceWithStore) != std::future_status::ready) return store_is_silent("does not answer");
   try {
     return found.get();

@@ -1,4 +1,4 @@
-#include "accelerate/comm/tensor_arrays.h"
+#include "accelerate/comm/backends/tensor_arrays.h"
 
 #include <torch/csrc/distributed/c10d/Utils.hpp>
 
@@ -104,7 +104,7 @@ ContiguousTensor::ContiguousTensor(const at::Tensor& tensor)
 
 shm::Array ContiguousTensor::array() const {
   auto type = type_of(tensor_);
-  return {data(), bytes() / shm::bytes_of(type), type};
+  return {data(), bytes() / shm::size_of(type), type};
 }
 
 void ContiguousTensor::copy_back() const {
@@ -126,7 +126,7 @@ std::vector<shm::Array> ContiguousTensor::rows(int size, const std::vector<int64
   size_t num_rows = tensor_.size(0);
   size_t row_bytes = num_rows == 0 ? 0 : bytes() / num_rows;
   auto part = array();
-  auto element_bytes = shm::bytes_of(part.type);
+  auto element_bytes = shm::size_of(part.type);
   std::vector<shm::Array> parts;
   for (int rank = 0; rank < size; ++rank) {
     size_t part_bytes = row_bytes * (splits.empty() ? num_rows / size : splits[rank]);

@@ -1,4 +1,4 @@
-#include "accelerate/comm/shared_memory_backend.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,9 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "accelerate/base/error.h"
+#include "accelerate/comm/backends/tensor_arrays.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/store.h"
-#include "accelerate/comm/tensor_arrays.h"
 
 namespace accelerate::comm {
 

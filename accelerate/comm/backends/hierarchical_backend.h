@@ -16,7 +16,7 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
-#include "accelerate/comm/shared_memory_backend.h"
+#include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/topology.h"
 
 namespace accelerate::comm {
