@@ -10,6 +10,7 @@
 #include "accelerate/comm/random.h"
 #include "accelerate/parallel/replicas.h"
 #include "accelerate/resolve_options.h"
+#include "accelerate/sharding/gradient_shards.h"
 #include "accelerate/sharding/optimizer_sharding.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/tensor_memory.h"
@@ -179,7 +180,7 @@ void Accelerator::backward(const at::Tensor& loss, const BackwardOptions& option
   if (options.num_items) {
     objective = weighted_by_items(loss, *options.num_items);
   } else {
-    gradient_state_->items.pass_over(/*ends_window=*/gradient_state_->sync_gradients);
+    gradient_state_->items.skip(/*ends_window=*/gradient_state_->sync_gradients);
     if (loss_divisor_ != 1) objective = loss / loss_divisor_;
   }
   if (scaler_) objective = scaler_->scale(objective);
@@ -392,7 +393,7 @@ void Accelerator::end_training() {
   // No optimizer steps any more, so dropping gradient shards needs no warning.
   for (const auto& model : prepared_.models_in_use()) {
     if (auto* replicas = dynamic_cast<parallel::Replicas*>(model->distributed().get()))
-      replicas->keep_whole_gradients();
+      sharding::keep_whole_gradients(*replicas);
   }
   for (const auto& optimizer : prepared_.optimizers_in_use()) unshard(optimizer);
   wait_for_everyone();

@@ -1,10 +1,12 @@
 #pragma once
 
-// A bucket of libtorch's Reducer. Private to this room.
+// A bucket of libtorch's Reducer, and how other rooms follow the gradients in it.
 
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+
+#include "accelerate/parallel/named_tensor.h"
 
 namespace accelerate::parallel {
 
@@ -13,6 +15,16 @@ struct GradientBucket {
   at::Tensor memory;
   std::vector<at::Tensor> parameters;
   std::vector<at::Tensor> views;  // the gradient of each parameter, if it has one
+};
+
+/// Is told of the gradients of a model, see Replicas::observe_gradients.
+class GradientObserver {
+ public:
+  virtual ~GradientObserver() = default;
+
+  /// Called after a gradient was accumulated into `parameter`. With `into_bucket` it is copied into its bucket next, to
+  /// be averaged.
+  virtual void on_gradient(const NamedTensor& parameter, bool into_bucket) = 0;
 };
 
 }  // namespace accelerate::parallel

@@ -136,7 +136,7 @@ void GradientReducer::fill_sparse(Bucket& bucket, bool contribute) {
   }
 }
 
-void GradientReducer::spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used) {
+void GradientReducer::scatter_to_gradients(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used) {
   if (bucket.expect_sparse_gradient) {
     bucket.variables[0].mutable_grad() = reduced;
     return;
@@ -184,7 +184,7 @@ void GradientReducer::reduce_now(bool contribute) {
   for (size_t i = 0; i < buckets.size(); ++i) {
     reductions[i]->waitAndThrow();
     auto reduced = c10d::detail::parseCppCommHookResult(reductions[i]->value());
-    if (contribute) spread(buckets_[i], reduced, used);
+    if (contribute) scatter_to_gradients(buckets_[i], reduced, used);
   }
   // The Reducer's hooks record used parameters between reductions, so reset the record. With a static graph it is
   // permanent.

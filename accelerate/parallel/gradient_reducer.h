@@ -56,7 +56,7 @@ class GradientReducer : public c10d::Reducer {
   void make_views_plain();
   void fill(Bucket& bucket);
   void fill_sparse(Bucket& bucket, bool contribute);
-  void spread(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used);
+  void scatter_to_gradients(Bucket& bucket, const at::Tensor& reduced, const at::Tensor& used);
   at::Tensor used_anywhere(bool contribute);
 
   DistributedDataParallelKwargs kwargs_;

@@ -11,9 +11,9 @@
 #include "accelerate/base/scope.h"
 #include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
+#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/gradient_hooks.h"
 #include "accelerate/parallel/gradient_reducer.h"
-#include "accelerate/parallel/gradient_shares.h"
 #include "accelerate/parallel/gradient_squares.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/reducer_hook.h"
@@ -146,7 +146,7 @@ void Replicas::fail_unused() const {
 }
 
 void Replicas::on_gradient(const NamedTensor& parameter) {
-  if (shares_) shares_->receive(parameter, /*into_bucket=*/gradient_hooks_->listening());
+  if (observer_) observer_->on_gradient(parameter, /*into_bucket=*/gradient_hooks_->listening());
 }
 
 /// Replaces the Reducer, which has to be prepared before a backward begins.
@@ -178,7 +178,7 @@ bool Replicas::gradients_are_local() const { return gradient_hooks_ && gradient_
 void Replicas::register_comm_hook(CommHookFunction hook) {
   if (!hook) fail("register_comm_hook: the hook is empty; pass a function");
   if (!reducer_) return;
-  if (shares_) {
+  if (observer_) {
     fail("register_comm_hook: with zero_stage = 2 ranks keep shards of their gradients, which a hook cannot reduce; ",
          "use zero_stage = 1");
   }
@@ -211,24 +211,11 @@ int64_t Replicas::gradient_bytes() const {
   return std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
-void Replicas::keep_shares(const KeptElements& kept) {
+void Replicas::observe_gradients(
+    const std::function<std::unique_ptr<GradientObserver>(std::vector<GradientBucket> buckets)>& make_observer) {
   if (!reducer_) return;
-  if (!shares_ && !whole_for_good_) begin_shares(kept);
-  if (++num_keeping_shares_ == 1 && !whole_for_good_) shares_->go_on();
-}
-
-void Replicas::release_shares() {
-  if (reducer_ && --num_keeping_shares_ == 0 && shares_) shares_->stop();
-}
-
-size_t Replicas::keep_whole_gradients() {
-  whole_for_good_ = true;
-  return shares_ ? shares_->stop() : 0;
-}
-
-void Replicas::begin_shares(const KeptElements& kept) {
   auto buckets = reducer_->dense_buckets();
-  const bool shared = std::all_of(buckets.begin(), buckets.end(), [&](const auto& bucket) {
+  const bool shared = std::ranges::all_of(buckets, [&](const auto& bucket) {
     return bucket.memory.is_cpu() && comm::ReductionWatch::lies_in_shared_memory(group_, bucket.memory);
   });
   if (!shared || !*kwargs_.gradient_as_bucket_view || reducer_->has_hook()) {
@@ -239,7 +226,7 @@ void Replicas::begin_shares(const KeptElements& kept) {
   }
   // Rebuilding would allocate new buckets while the old memory is still in use.
   reducer_->keep_buckets();
-  shares_ = std::make_unique<GradientShares>(group_, std::move(buckets), kept);
+  observer_ = make_observer(std::move(buckets));
 }
 
 void Replicas::enter(Join* join, size_t index) {

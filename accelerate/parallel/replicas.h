@@ -17,7 +17,6 @@
 #include "accelerate/parallel/data_parallel_options.h"
 #include "accelerate/parallel/distributed_model.h"
 #include "accelerate/parallel/named_tensor.h"
-#include "accelerate/tensors/element_range.h"
 
 namespace c10d {
 class Logger;
@@ -26,12 +25,10 @@ class Logger;
 namespace accelerate::parallel {
 
 class GradientHooks;
+class GradientObserver;
 class GradientReducer;
-class GradientShares;
 class GradientSquares;
-
-/// The slice of a parameter's gradient that this rank keeps.
-using KeptElements = std::function<tensors::ElementRange(const at::Tensor& parameter)>;
+struct GradientBucket;
 
 /// A model of which every rank has a replica. The destructor removes the hooks.
 class Replicas final : public DistributedModel {
@@ -58,19 +55,15 @@ class Replicas final : public DistributedModel {
   const comm::Group& group() const override { return group_; }
   int64_t gradient_bytes() const override;
 
-  /// Lets this rank keep only the slice `kept` of each averaged gradient. The pages of the rest are released as soon as
-  /// the bucket is reduced and read as zeros, except for elements on the same page as the slice. Gradients must be
-  /// dropped before the next averaging backward. Buckets keep the order of the parameters. Throws Error if ranks do not
-  /// share memory, gradients are not views of the buckets, or there is a communication hook. Lasts until every caller
-  /// has called release_shares(). Not collective.
-  void keep_shares(const KeptElements& kept);
+  /// Makes an observer of the buckets of dense gradients and tells it of every gradient from then on. The buckets stay
+  /// as they are: in the order of the parameters, in memory that ranks share, with gradients that are views of them.
+  /// Throws Error if that is not so or if there is a communication hook, which is refused from then on. Does nothing in
+  /// a group of one. Not collective.
+  void observe_gradients(
+      const std::function<std::unique_ptr<GradientObserver>(std::vector<GradientBucket> buckets)>& make_observer);
 
-  /// Ends one call of keep_shares(). Not collective.
-  void release_shares();
-
-  /// Keeps gradients whole permanently, even if keep_shares() is called. Drops gradients that are partly released;
-  /// returns their number. Not collective.
-  size_t keep_whole_gradients();
+  /// Null before observe_gradients().
+  GradientObserver* gradient_observer() const { return observer_.get(); }
 
   /// Sizes of the buckets of dense gradients, in the order of reduction; empty if there are none. They change once,
   /// when buckets are rebuilt after the first backward in the order of arrival. Not collective.
@@ -86,7 +79,6 @@ class Replicas final : public DistributedModel {
   void rebuild_buckets();
   void reduce_now(bool contribute);
   void collect_squares();
-  void begin_shares(const KeptElements& kept);
   void on_gradient(const NamedTensor& parameter);
   void on_unarmed_gradient(const NamedTensor& parameter);
   void on_first_gradient();
@@ -103,9 +95,7 @@ class Replicas final : public DistributedModel {
   std::unique_ptr<GradientHooks> gradient_hooks_;
   std::shared_ptr<GradientReducer> reducer_;  // null in a group of one, and without trainable parameters
   std::shared_ptr<c10d::Logger> logger_;
-  std::unique_ptr<GradientShares> shares_;    // set once ranks keep only shards
-  int num_keeping_shares_ = 0;                // open calls of keep_shares()
-  bool whole_for_good_ = false;               // keep_whole_gradients() was called
+  std::unique_ptr<GradientObserver> observer_;
   std::unique_ptr<GradientSquares> squares_;  // set by the first sum_of_squares()
 
   bool buffers_stale_ = false;

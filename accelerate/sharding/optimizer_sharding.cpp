@@ -13,6 +13,7 @@
 #include "accelerate/comm/all_gather_slices.h"
 #include "accelerate/comm/shared_zeros.h"
 #include "accelerate/parallel/replicas.h"
+#include "accelerate/sharding/gradient_shards.h"
 #include "accelerate/sharding/layout.h"
 #include "accelerate/tensors/flat_view.h"
 
@@ -40,7 +41,7 @@ bool is_adam(const torch::optim::Optimizer& optimizer) {
 
 OptimizerSharding::~OptimizerSharding() {
   for (const auto& model : models_) {
-    if (model.shards_gradients) model.replicas->release_shares();
+    if (model.shards_gradients) release_gradient_shards(*model.replicas);
   }
 }
 
@@ -87,7 +88,7 @@ void OptimizerSharding::remove_replaced_by(const parallel::Replicas& replicas) {
         return replicas.averages(parameter) || !model.replicas->averages(parameter);
       });
     });
-    if (replaced && model.shards_gradients) model.replicas->release_shares();
+    if (replaced && model.shards_gradients) release_gradient_shards(*model.replicas);
     return replaced;
   });
 }
@@ -104,10 +105,8 @@ bool OptimizerSharding::has_shared_state(const at::Tensor& parameter) const {
 void OptimizerSharding::shard_gradients() {
   for (auto& [replicas, shards_gradients] : models_) {
     if (shards_gradients) continue;
-    replicas->keep_shares([size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
-      if (!worth_sharding(parameter)) return tensors::ElementRange{0, parameter.numel()};
-      const auto shard = shard_of(parameter.numel(), rank, size);
-      return tensors::ElementRange{shard.begin, shard.length};
+    keep_gradient_shards(*replicas, [size = group().size(), rank = group().rank()](const at::Tensor& parameter) {
+      return worth_sharding(parameter) ? shard_of(parameter.numel(), rank, size) : Slice{.length = parameter.numel()};
     });
     shards_gradients = true;
   }
@@ -160,7 +159,7 @@ void OptimizerSharding::end() {
   }
   size_t num_dropped = 0;
   for (const auto& model : models_) {
-    if (model.shards_gradients) num_dropped += model.replicas->keep_whole_gradients();
+    if (model.shards_gradients) num_dropped += keep_whole_gradients(*model.replicas);
   }
   shared_state_.make_private();
   models_.clear();

@@ -48,8 +48,8 @@ class OptimizerSharding {
 
   bool shards(const at::Tensor& parameter) const;
 
-  /// ZeRO-2: ranks keep only their shards of averaged gradients of sharded parameters, see
-  /// parallel::Replicas::keep_shards. Lasts until end() or the destructor.
+  /// ZeRO-2: ranks keep only their shards of averaged gradients of sharded parameters, see gradient_shards.h. Lasts
+  /// until end() or the destructor.
   void shard_gradients();
 
   /// Whether the state of a sharded parameter is whole, in memory that all ranks share.

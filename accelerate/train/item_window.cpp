@@ -46,7 +46,7 @@ ItemWindow::Scale ItemWindow::count(int64_t num_items, const Step& step, int num
   return {.loss = weight, .gradients = is_first ? 1 : weight * divisor};
 }
 
-void ItemWindow::pass_over(bool ends_window) {
+void ItemWindow::skip(bool ends_window) {
   if (is_open()) {
     fail("backward: num_items is missing, but an earlier backward of this accumulation window had it; pass it to ",
          "all of them");

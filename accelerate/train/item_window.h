@@ -41,7 +41,7 @@ class ItemWindow {
   Scale count(int64_t num_items, const Step& step, int num_ranks, const SumOverRanks& sum_over_ranks);
 
   /// Records a batch without an item count. Throws Error if other batches of its window were counted.
-  void pass_over(bool ends_window);
+  void skip(bool ends_window);
 
   /// Whether an unfinished window has counted batches.
   bool is_open() const { return state_.divisor != 0; }

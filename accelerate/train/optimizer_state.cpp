@@ -1,36 +1,50 @@
 #include "accelerate/train/optimizer_state.h"
 
-#include <initializer_list>
-
-#include <torch/optim.h>
+#include "accelerate/train/optimizer_forms.h"
 
 namespace accelerate::train {
 
-void for_each_state_tensor(torch::optim::OptimizerParamState& state, const std::function<void(at::Tensor&)>& visit) {
-  const auto visit_defined = [&](std::initializer_list<at::Tensor*> tensors) {
-    for (auto* tensor : tensors) {
-      if (tensor->defined()) visit(*tensor);
-    }
-  };
-  if (auto* adamw = dynamic_cast<torch::optim::AdamWParamState*>(&state)) {
-    visit_defined({&adamw->exp_avg(), &adamw->exp_avg_sq(), &adamw->max_exp_avg_sq()});
-  } else if (auto* adam = dynamic_cast<torch::optim::AdamParamState*>(&state)) {
-    visit_defined({&adam->exp_avg(), &adam->exp_avg_sq(), &adam->max_exp_avg_sq()});
-  } else if (auto* sgd = dynamic_cast<torch::optim::SGDParamState*>(&state)) {
-    visit_defined({&sgd->momentum_buffer()});
-  } else if (auto* rmsprop = dynamic_cast<torch::optim::RMSpropParamState*>(&state)) {
-    visit_defined({&rmsprop->square_avg(), &rmsprop->momentum_buffer(), &rmsprop->grad_avg()});
-  } else if (auto* adagrad = dynamic_cast<torch::optim::AdagradParamState*>(&state)) {
-    visit_defined({&adagrad->sum()});
-  } else if (auto* lbfgs = dynamic_cast<torch::optim::LBFGSParamState*>(&state)) {
-    visit_defined({&lbfgs->d(), &lbfgs->H_diag(), &lbfgs->prev_flat_grad()});
-    for (auto* history : {&lbfgs->old_dirs(), &lbfgs->old_stps(), &lbfgs->ro()}) {
-      for (auto& tensor : *history) visit_defined({&tensor});
-    }
-    if (lbfgs->al()) {
-      for (auto& tensor : *lbfgs->al()) visit_defined({&tensor});
-    }
+namespace {
+
+/// Visits the defined tensors among the fields of a form.
+struct DefinedTensors {
+  const std::function<void(at::Tensor&)>& visit;
+
+  void operator()(const char*, int64_t) {}
+  void operator()(const char*, at::Tensor& tensor) {
+    if (tensor.defined()) visit(tensor);
   }
+  void optional(const char* key, at::Tensor& tensor) { (*this)(key, tensor); }
+};
+
+/// Returns false if `state` is not of this form.
+template <class Form>
+bool visit_as(torch::optim::OptimizerParamState& state, DefinedTensors& visit) {
+  auto* own = dynamic_cast<typename Form::State*>(&state);
+  if (own) Form::visit_state(*own, visit);
+  return own != nullptr;
+}
+
+/// LBFGS has no form: Python's state_dict of it is another.
+void visit_lbfgs(torch::optim::LBFGSParamState& state, DefinedTensors& visit) {
+  for (auto* tensor : {&state.d(), &state.H_diag(), &state.prev_flat_grad()}) visit("", *tensor);
+  for (auto* history : {&state.old_dirs(), &state.old_stps(), &state.ro()}) {
+    for (auto& tensor : *history) visit("", tensor);
+  }
+  if (!state.al()) return;
+  for (auto& tensor : *state.al()) visit("", tensor);
+}
+
+}  // namespace
+
+void for_each_state_tensor(torch::optim::OptimizerParamState& state, const std::function<void(at::Tensor&)>& visit) {
+  using namespace torch::optim;
+  DefinedTensors defined{visit};
+  if (visit_as<AdamForm<AdamWOptions, AdamWParamState>>(state, defined)) return;
+  if (visit_as<AdamForm<AdamOptions, AdamParamState>>(state, defined)) return;
+  if (visit_as<SgdForm>(state, defined) || visit_as<RmspropForm>(state, defined)) return;
+  if (visit_as<AdagradForm>(state, defined)) return;
+  if (auto* lbfgs = dynamic_cast<LBFGSParamState*>(&state)) visit_lbfgs(*lbfgs, defined);
 }
 
 void move_state_to_parameters(torch::optim::Optimizer& optimizer) {

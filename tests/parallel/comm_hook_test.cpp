@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/comm/partial_state.h"
+#include "accelerate/parallel/gradient_bucket.h"
+#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/power_sgd.h"
 #include "tests/parallel/small_models.h"
@@ -158,9 +160,8 @@ TEST_CASE("a hook that returns something else, throws, or comes second is an err
     others->register_comm_hook(allreduce_hook);
     CHECK(failure_of([&] { others->register_comm_hook(allreduce_hook); }) == Contains("already has a comm_hook"));
     CHECK_FALSE(others->can_sum_squares());
-    CHECK(failure_of([&] {
-            others->keep_shares([](const at::Tensor&) { return accelerate::tensors::ElementRange{}; });
-          }) == Contains("without a comm_hook"));
+    CHECK(failure_of([&] { others->observe_gradients([](auto) { return nullptr; }); }) ==
+          Contains("without a comm_hook"));
   });
   run_ranks(1, [](Group& group) {
     Chain model({4, 4});

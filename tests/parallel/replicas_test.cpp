@@ -34,7 +34,7 @@ double distance_to_whole_batch(const Group& group, const DistributedDataParallel
     torch::manual_seed(100 + step);
     auto batch = torch::randn({4 * group.size(), 8});
     whole.forward(batch).pow(2).mean().backward();
-    synced_backward(model.forward(share_of(batch, group)).pow(2).mean(), {replicas});
+    synced_backward(model.forward(rows_of_rank(batch, group)).pow(2).mean(), {replicas});
     largest = std::max(largest, gradient_distance(model, whole));
     descend(model, 0.1);
     copy_parameters(model, whole);
@@ -317,7 +317,7 @@ TEST_CASE("two models in one loop, armed for each other's losses, as in a GAN") 
         return (c.forward(g.forward(noise).detach()) - c.forward(real)).mean();
       };
       critic_loss(whole_generator, whole_critic, real, noise).backward();
-      synced_backward(critic_loss(generator, critic, share_of(real, group), share_of(noise, group)),
+      synced_backward(critic_loss(generator, critic, rows_of_rank(real, group), rows_of_rank(noise, group)),
                       {generators, critics});
       CHECK(gradient_distance(critic, whole_critic) < 1e-7);
       CHECK_FALSE(generator.layers[0]->weight.grad().defined());
@@ -329,7 +329,7 @@ TEST_CASE("two models in one loop, armed for each other's losses, as in a GAN") 
       zero_grad(generator);
 
       whole_critic.forward(whole_generator.forward(noise)).mean().backward();
-      synced_backward(critic.forward(generator.forward(share_of(noise, group))).mean(), {generators, critics});
+      synced_backward(critic.forward(generator.forward(rows_of_rank(noise, group))).mean(), {generators, critics});
       CHECK(gradient_distance(generator, whole_generator) < 1e-6);
       CHECK(gradient_distance(critic, whole_critic) < 1e-6);
       for (auto* model : {&generator, &critic, &whole_generator, &whole_critic}) zero_grad(*model);

@@ -106,7 +106,7 @@ inline bool equal_on_all_ranks(const std::vector<torch::Tensor>& tensors, const 
 }
 
 /// The rows of `rank` in a batch that is the same on all ranks.
-inline torch::Tensor share_of(const torch::Tensor& batch, const comm::Group& group) {
+inline torch::Tensor rows_of_rank(const torch::Tensor& batch, const comm::Group& group) {
   int64_t rows = batch.size(0) / group.size();
   return batch.narrow(0, rows * group.rank(), rows);
 }

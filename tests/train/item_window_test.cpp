@@ -75,12 +75,12 @@ TEST_CASE("all batches of a window count by their items or none does, and one in
   window.count(5, kInside, 1, alone);
   CHECK_THROWS_WITH_AS(window.count(5, kInside, 1, alone), doctest::Contains("second time in one step"), Error);
   window.begin_step(false);
-  CHECK_THROWS_WITH_AS(window.pass_over(false), doctest::Contains("num_items is missing"), Error);
+  CHECK_THROWS_WITH_AS(window.skip(false), doctest::Contains("num_items is missing"), Error);
   window.begin_step(true);
-  window.pass_over(false);
+  window.skip(false);
   window.begin_step(false);
   CHECK_THROWS_WITH_AS(window.count(5, {}, 1, alone), doctest::Contains("had none"), Error);
-  window.pass_over(true);
+  window.skip(true);
   // Each a window of its own, as outside of accumulate().
   for (int i = 0; i < 2; ++i) CHECK(window.count(5, {}, 1, alone).loss == 0.2);
 }

@@ -1,4 +1,4 @@
-#include "accelerate/parallel/gradient_shares.h"
+#include "accelerate/sharding/gradient_shards.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,8 @@
 using namespace accelerate::tests;
 using accelerate::comm::Group;
 using accelerate::comm::ReductionWatch;
-using accelerate::parallel::pages_between;
+using accelerate::sharding::keep_gradient_shards;
+using accelerate::sharding::pages_between;
 using accelerate::shared_memory::Range;
 
 TEST_CASE("whole pages are given back where nothing of them is kept") {
@@ -34,7 +35,7 @@ TEST_CASE("gradients live in memory that ranks share, and are not kept by shares
       Chain model({30, 200, 200, 30});
       auto replicas = replicate(model, group);
       const auto keep_first = [&] {
-        replicas->keep_shares([](const at::Tensor&) { return accelerate::tensors::ElementRange{0, 1}; });
+        keep_gradient_shards(*replicas, [](const at::Tensor&) { return accelerate::Slice{.length = 1}; });
       };
       if (in_private_memory) {
         CHECK_THROWS_WITH_AS(keep_first(), doctest::Contains("no DDP_DISABLE_COMM_MEM"), accelerate::Error);
