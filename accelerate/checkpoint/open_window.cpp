@@ -1,11 +1,11 @@
 #include "accelerate/checkpoint/open_window.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include <ATen/ATen.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/distinct_tensors.h"
 
 namespace accelerate::checkpoint {
 namespace {
@@ -73,9 +73,9 @@ TorchValue waiting_gradients(const TrainingState& state) {
   if (state.gradient_state->sync_gradients) return models;
   for (const auto& model : state.models) {
     auto gradients = TorchValue::dict();
-    std::unordered_set<const c10::TensorImpl*> seen;  // a tied parameter has several names
-    for (const auto& parameter : model->named_parameters()) {
-      if (!parameter->grad().defined() || !seen.insert(parameter->unsafeGetTensorImpl()).second) continue;
+    const auto tensor_of = [](const auto& named) -> const at::Tensor& { return named.value(); };
+    for (const auto& parameter : tensors::distinct_tensors(model->named_parameters().items(), tensor_of)) {
+      if (!parameter->grad().defined()) continue;
       gradients.entries().emplace_back(parameter.key(), value_of_gradient(parameter->grad()));
     }
     models.items().push_back(std::move(gradients));

@@ -1,14 +1,14 @@
 #include "accelerate/parallel/named_tensor.h"
 
-#include <unordered_set>
-
 #include <torch/nn/modules/embedding.h>
+
+#include "accelerate/tensors/distinct_tensors.h"
 
 namespace accelerate::parallel {
 
 namespace {
 
-std::vector<NamedTensor> named(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
+std::vector<NamedTensor> list_of(const torch::OrderedDict<std::string, at::Tensor>& tensors) {
   std::vector<NamedTensor> list;
   for (const auto& item : tensors) list.push_back({item.key(), item.value()});
   return list;
@@ -26,7 +26,7 @@ at::Tensor sparse_table(const torch::nn::Module& module) {
 }  // namespace
 
 std::vector<NamedTensor> parameters_of(const torch::nn::Module& module) {
-  auto parameters = named(module.named_parameters());
+  auto parameters = list_of(module.named_parameters());
   module.apply([&](const torch::nn::Module& part) {
     auto table = sparse_table(part);
     for (auto& parameter : parameters) parameter.sparse_gradient |= parameter.tensor.is_same(table);
@@ -34,15 +34,11 @@ std::vector<NamedTensor> parameters_of(const torch::nn::Module& module) {
   return parameters;
 }
 
-std::vector<NamedTensor> buffers_of(const torch::nn::Module& module) { return named(module.named_buffers()); }
+std::vector<NamedTensor> buffers_of(const torch::nn::Module& module) { return list_of(module.named_buffers()); }
 
-std::vector<NamedTensor> distinct(const std::vector<NamedTensor>& tensors) {
-  std::vector<NamedTensor> result;
-  std::unordered_set<const at::TensorImpl*> seen;
-  for (const auto& named : tensors) {
-    if (!named.tensor.defined()) continue;
-    if (seen.insert(named.tensor.unsafeGetTensorImpl()).second) result.push_back(named);
-  }
+std::vector<NamedTensor> distinct(const std::vector<NamedTensor>& named) {
+  auto result = tensors::distinct_tensors(named, &NamedTensor::tensor);
+  std::erase_if(result, [](const NamedTensor& each) { return !each.tensor.defined(); });
   return result;
 }
 

@@ -26,7 +26,7 @@ std::vector<NamedTensor> parameters_of(const torch::nn::Module& module);
 std::vector<NamedTensor> buffers_of(const torch::nn::Module& module);
 
 /// The tensors in order, without duplicates: a tied tensor keeps its first name. Undefined tensors are left out.
-std::vector<NamedTensor> distinct(const std::vector<NamedTensor>& tensors);
+std::vector<NamedTensor> distinct(const std::vector<NamedTensor>& named);
 
 }  // namespace accelerate::parallel
 

@@ -191,7 +191,7 @@ struct StateReader {
 
 /// Runs `work` and prefixes its Errors with the context.
 template <class... About>
-void explained(const std::function<void()>& work, const About&... about) {
+void with_context(const std::function<void()>& work, const About&... about) {
   try {
     work();
   } catch (const Error& error) {
@@ -240,7 +240,7 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, Opt
     auto options = std::make_unique<typename Form::Options>(
         static_cast<const typename Form::Options&>(optimizer.param_groups()[i].options()));
     OptionsReader reader{groups[i]};
-    explained([&] { Form::visit_options(*options, reader); }, "group ", i);
+    with_context([&] { Form::visit_options(*options, reader); }, "group ", i);
     plan.options.push_back(std::move(options));
   }
   for (const auto& [number, saved] : state.at("state").entries()) {
@@ -249,7 +249,7 @@ Plan make_plan(torch::optim::Optimizer& optimizer, const StoredValue& state, Opt
     auto own = std::make_unique<typename Form::State>();
     const auto old = tensors_of<Form>(optimizer, parameter->second);
     StateReader reader{saved, parameter->second, old, sharding_of(parameter->second, sharding), plan.copies};
-    explained([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
+    with_context([&] { Form::visit_state(*own, reader); }, "the state of parameter ", number.integer());
     plan.states.emplace_back(parameter->second.unsafeGetTensorImpl(), std::move(own));
   }
   return plan;
