@@ -48,7 +48,7 @@ std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler) {
 }
 
 bool sets_rates_of(const torch::optim::LRScheduler& scheduler, torch::optim::Optimizer& optimizer) {
-  // The scheduler's reference to its optimizer is private, and there are no pointers to reference members. So set the
+  // The scheduler's reference to its optimizer is private, and C++ has no pointers to reference members. So set the
   // rate to NaN for a moment: only schedulers of this optimizer report it.
   auto& options = optimizer.param_groups().front().options();
   double rate = 0;

@@ -24,7 +24,8 @@ void start_as_python(torch::optim::LRScheduler& scheduler);
 /// The current learning rate of each group of parameters of its optimizer.
 std::vector<double> learning_rates(const torch::optim::LRScheduler& scheduler);
 
-/// Whether `scheduler` sets the rates of `optimizer`.
+/// Whether `scheduler` sets the rates of `optimizer`. Changes the rate of its first group for a moment, so ask once,
+/// while nothing trains.
 bool sets_rates_of(const torch::optim::LRScheduler& scheduler, torch::optim::Optimizer& optimizer);
 
 }  // namespace accelerate::train

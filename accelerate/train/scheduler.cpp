@@ -4,10 +4,20 @@
 
 namespace accelerate::train {
 
+/// Looks for the scheduler's optimizer among those that have been added since the last call.
+void Scheduler::find_optimizer() const {
+  if (optimizers_->size() < 2) return;
+  for (; !target_->optimizer && target_->num_asked < optimizers_->size(); ++target_->num_asked) {
+    auto& optimizer = *(*optimizers_)[target_->num_asked];
+    if (target_->is_of(optimizer)) target_->optimizer = &optimizer;
+  }
+}
+
 std::vector<Optimizer> Scheduler::followed_optimizers() const {
   if (optimizers_->size() == 1) return *optimizers_;
+  find_optimizer();
   for (const auto& optimizer : *optimizers_) {
-    if (target_->is_of(*optimizer)) return {optimizer};
+    if (&*optimizer == target_->optimizer) return {optimizer};
   }
   return *optimizers_;
 }

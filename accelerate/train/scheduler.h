@@ -55,7 +55,9 @@ class Scheduler {
       : target_(make_target(std::forward<S>(scheduler))),
         optimizers_(std::move(optimizers)),
         gradient_state_(std::move(gradient_state)),
-        options_(options) {}
+        options_(options) {
+    find_optimizer();
+  }
 
   template <class S>
   Scheduler(S&& scheduler, std::vector<Optimizer> optimizers, std::shared_ptr<GradientState> gradient_state,
@@ -87,12 +89,15 @@ class Scheduler {
    public:
     virtual ~Target() = default;
     virtual const void* object() const = 0;
-    virtual bool is_of(torch::optim::Optimizer& optimizer) const = 0;  // false if unknown
+    virtual bool is_of(torch::optim::Optimizer& optimizer) const = 0;  // false if unknown; asked once per optimizer
     virtual void step(std::optional<double> metric) = 0;
     virtual bool finished() const = 0;
     virtual std::optional<std::vector<double>> get_last_lr() const = 0;
     virtual tensors::TorchValue state_dict() const = 0;
     virtual void load_state_dict(const tensors::TorchValue& state) = 0;
+
+    const torch::optim::Optimizer* optimizer = nullptr;  // the one that it is of, once that is known
+    size_t num_asked = 0;                                // optimizers that were compared with it
   };
   template <class S>
   class TargetOf;
@@ -101,6 +106,7 @@ class Scheduler {
   static std::shared_ptr<Target> make_target(S&& scheduler);
 
   void advance(std::optional<double> metric);
+  void find_optimizer() const;
   std::vector<Optimizer> followed_optimizers() const;
 
   std::shared_ptr<Target> target_;
