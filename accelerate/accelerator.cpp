@@ -8,6 +8,7 @@
 #include "accelerate/checkpoint/checkpointer.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/random.h"
+#include "accelerate/parallel/join.h"
 #include "accelerate/parallel/replicas.h"
 #include "accelerate/resolve_options.h"
 #include "accelerate/sharding/gradient_shards.h"
@@ -406,28 +407,30 @@ std::string Accelerator::describe() const {
          "\n";
 }
 
-std::shared_ptr<parallel::DistributedModel> Accelerator::trained_together(
-    const std::shared_ptr<train::PreparedModel>& model) {
-  if (!model->distributed())
-    fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
-  return model->distributed();
-}
-
-UnevenInputs::UnevenInputs(std::vector<std::shared_ptr<parallel::DistributedModel>> models, const comm::Group& group,
-                           std::vector<std::shared_ptr<data::PreparedCore>> loaders,
-                           const std::vector<Optimizer>& optimizers, const JoinOptions& options)
-    : join_(std::move(models), group) {
-  for (const auto& optimizer : optimizers) unshard(optimizer);
-  if (!options.even_batches) return;
-  for (auto& loader : loaders) {
-    if (loader->loader().is_iterable()) continue;
-    overridden_.emplace_back(loader, loader->options().configuration.even_batches);
-    loader->set_even_batches(*options.even_batches);
+void Accelerator::run_joined(const std::vector<std::shared_ptr<train::PreparedModel>>& models,
+                             const std::function<void()>& body, const JoinOptions& options) {
+  std::vector<std::shared_ptr<parallel::DistributedModel>> distributed;
+  for (const auto& model : models) {
+    if (!model->distributed()) {
+      fail("join_uneven_inputs: the model was prepared for evaluation only, so it has no gradients to join");
+    }
+    distributed.push_back(model->distributed());
   }
-}
-
-UnevenInputs::~UnevenInputs() noexcept(false) {
-  for (auto& [loader, even_batches] : overridden_) loader->set_even_batches(even_batches);
+  parallel::Join join(std::move(distributed), group());
+  for (const auto& optimizer : prepared_.optimizers_in_use()) unshard(optimizer);
+  {
+    std::vector<std::pair<std::shared_ptr<data::PreparedCore>, bool>> overridden;  // with the value to restore
+    ScopeExit restore([&] {
+      for (const auto& [loader, even_batches] : overridden) loader->set_even_batches(even_batches);
+    });
+    for (const auto& loader : prepared_.loaders()) {
+      if (!options.even_batches || loader->loader().is_iterable()) continue;
+      overridden.emplace_back(loader, loader->options().configuration.even_batches);
+      loader->set_even_batches(*options.even_batches);
+    }
+    body();
+  }
+  join.finish();
 }
 
 }  // namespace accelerate

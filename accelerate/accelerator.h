@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,6 @@
 #include "accelerate/data/prepared_loader.h"
 #include "accelerate/log_values.h"
 #include "accelerate/metrics/scores.h"
-#include "accelerate/parallel/join.h"
 #include "accelerate/prepared_objects.h"
 #include "accelerate/profile.h"
 #include "accelerate/train/gradient_state.h"
@@ -70,23 +70,7 @@ struct PrepareModelOptions {
 };
 
 struct JoinOptions {
-  std::optional<bool> even_batches = std::nullopt;  // in the scope, for the map-style loaders prepared so far
-};
-
-/// A scope for training on different numbers of batches per rank (parallel::Join). A rank without batches does not
-/// step, so sharded optimizers are unsharded permanently.
-class [[nodiscard]] UnevenInputs {
- public:
-  UnevenInputs(std::vector<std::shared_ptr<parallel::DistributedModel>> models, const comm::Group& group,
-               std::vector<std::shared_ptr<data::PreparedCore>> loaders, const std::vector<Optimizer>& optimizers,
-               const JoinOptions& options);
-  UnevenInputs(const UnevenInputs&) = delete;
-  UnevenInputs& operator=(const UnevenInputs&) = delete;
-  ~UnevenInputs() noexcept(false);
-
- private:
-  std::vector<std::pair<std::shared_ptr<data::PreparedCore>, bool>> overridden_;  // with the value to restore
-  parallel::Join join_;
+  std::optional<bool> even_batches = std::nullopt;  // in the body, for the map-style loaders prepared so far
 };
 
 /// The entry point of the library. Tells this process's place in the job (see PartialState), prepares the objects of a
@@ -149,16 +133,24 @@ class Accelerator : public comm::PartialState {
     return train::SyncScope(train::SyncScope::Kind::Trigger, {record_of(model)});
   }
 
-  /// Lets ranks that run out of batches in this scope shadow the collectives of the others. Collective. See
-  /// parallel::Join.
-  template <class... M>
-  UnevenInputs join_uneven_inputs(const Model<M>&... models) {
-    return join_uneven_inputs(JoinOptions{}, models...);
+  /// Calls `body`, in which ranks may train `model` on different numbers of batches. A rank whose body returns early
+  /// takes part in the collectives of the others, with zeros, until all have returned. Then all ranks get the model of
+  /// the last one that trained. Sharded optimizers are unsharded permanently, because a rank without batches does not
+  /// step. Collective. If `body` throws, the exception leaves at once, and the other ranks fail when this one ends.
+  ///
+  ///   accelerator.join_uneven_inputs(model, [&] {
+  ///     for (auto& batch : train) ...
+  ///   });
+  template <class M, std::invocable Body>
+  void join_uneven_inputs(const Model<M>& model, Body&& body, const JoinOptions& options = {}) {
+    run_joined({record_of(model)}, std::forward<Body>(body), options);
   }
-  template <class... M>
-  UnevenInputs join_uneven_inputs(const JoinOptions& options, const Model<M>&... models) {
-    return UnevenInputs({trained_together(record_of(models))...}, group(), prepared_.loaders(),
-                        prepared_.optimizers_in_use(), options);
+
+  /// The same for several models: `std::tie(generator, discriminator)`.
+  template <class... M, std::invocable Body>
+  void join_uneven_inputs(const std::tuple<M...>& models, Body&& body, const JoinOptions& options = {}) {
+    auto records = std::apply([](const auto&... model) { return std::vector{record_of(model)...}; }, models);
+    run_joined(records, std::forward<Body>(body), options);
   }
 
   /// Scales gradients so that their norm is at most `max_norm`. Returns the norm before scaling. Unscales fp16
@@ -243,7 +235,7 @@ class Accelerator : public comm::PartialState {
   /// A tracker by its name. May be called on all ranks, including those on which the tracker does nothing.
   Tracker& get_tracker(const std::string& name);
 
-  /// A scope that is profiled; see ProfileKwargs. Default: those of AcceleratorOptions.
+  /// Begins to record a profile; see Profile. Default: the ProfileKwargs of AcceleratorOptions.
   Profile profile() const { return Profile(options_.profile, group()); }
   Profile profile(const ProfileKwargs& kwargs) const { return Profile(kwargs, group()); }
 
@@ -392,8 +384,8 @@ class Accelerator : public comm::PartialState {
   at::Tensor weighted_by_items(const at::Tensor& loss, int64_t num_items);
   int64_t sum_over_ranks(int64_t num_items) const;
   train::SyncScope begin_accumulation(std::vector<std::shared_ptr<train::PreparedModel>> models);
-  static std::shared_ptr<parallel::DistributedModel> trained_together(
-      const std::shared_ptr<train::PreparedModel>& model);
+  void run_joined(const std::vector<std::shared_ptr<train::PreparedModel>>& models, const std::function<void()>& body,
+                  const JoinOptions& options);
   void unscale_gradients_of(const std::vector<at::Tensor>& parameters);
   bool is_tracked(std::string_view call) const;
 

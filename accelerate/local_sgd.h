@@ -7,8 +7,8 @@
 
 namespace accelerate {
 
-/// A scope in which ranks train without averaging gradients. Parameters are averaged after every `local_sgd_steps`
-/// calls of step() and at the end:
+/// While it lives, ranks train without averaging gradients. Parameters are averaged after every `local_sgd_steps` calls
+/// of step(), and in finish():
 ///
 ///   accelerate::LocalSGD local_sgd(accelerator, model, 8);
 ///   for (auto& batch : train) {
@@ -16,6 +16,9 @@ namespace accelerate {
 ///     optimizer.step();
 ///     local_sgd.step();
 ///   }
+///   local_sgd.finish();
+///
+/// The destructor does not average. It warns if steps were taken since the last average, unless the stack is unwinding.
 class [[nodiscard]] LocalSGD {
  public:
   template <class M>
@@ -27,7 +30,7 @@ class [[nodiscard]] LocalSGD {
   /// Counts an optimizer step. Collective when it averages.
   void step() { averaging_.step(); }
 
-  /// Averages once more and ends the averaging; otherwise the destructor does. Collective.
+  /// Averages once more and ends the averaging. Collective; a second call does nothing.
   void finish() { averaging_.finish(); }
 
  private:

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <ATen/Context.h>
 #include <ATen/record_function.h>
@@ -97,30 +98,49 @@ Profile::Profile(const ProfileKwargs& kwargs, comm::Group group)
   enter();
 }
 
-Profile::~Profile() noexcept(false) {
+Profile::~Profile() {
+  if (finished_) return;
   if (std::uncaught_exceptions() > uncaught_exceptions_) {
     kwargs_.on_trace_ready = nullptr;
     kwargs_.output_trace_dir.clear();
   }
-  stop();
-  if (kwargs_.output_trace_dir.empty()) return;
-  std::exception_ptr failure;
-  if (result_) {
-    try {
-      export_chrome_trace(kwargs_.output_trace_dir / ("profile_" + std::to_string(group_.rank()) + ".json"));
-    } catch (const Error&) {
-      failure = std::current_exception();  // thrown after the barrier, which the other ranks enter
-    }
-  } else {
-    const auto& schedule = *kwargs_.schedule_option;  // without one everything is recorded
+  const auto warn = [](const std::string& reason) {
     get_logger("accelerate.profile")
-        .warning("nothing was recorded, and " + kwargs_.output_trace_dir.string() +
-                 " has no trace: the schedule records from step " +
-                 std::to_string(schedule.skip_first + schedule.wait + schedule.warmup) + " on, and there were " +
-                 std::to_string(step_num_) + " calls of step()");
+        .warning("the profile could not be finished: " + reason, {.main_process_only = false});
+  };
+  try {
+    stop();
+    write_trace();
+  } catch (const std::exception& error) {
+    warn(error.what());
+  } catch (...) {
+    warn("on_trace_ready threw an exception of unknown type");
   }
-  group_.barrier("the end of profile");
+}
+
+void Profile::finish() {
+  if (std::exchange(finished_, true)) return;
+  std::exception_ptr failure;
+  try {
+    stop();
+    write_trace();
+  } catch (...) {
+    failure = std::current_exception();  // thrown after the barrier, which the other ranks enter
+  }
+  if (!kwargs_.output_trace_dir.empty()) group_.barrier("the end of profile");
   if (failure) std::rethrow_exception(failure);
+}
+
+/// To output_trace_dir, if it is set.
+void Profile::write_trace() {
+  const auto& directory = kwargs_.output_trace_dir;
+  if (directory.empty()) return;
+  if (result_) return export_chrome_trace(directory / ("profile_" + std::to_string(group_.rank()) + ".json"));
+  const auto& schedule = *kwargs_.schedule_option;  // without one everything is recorded
+  get_logger("accelerate.profile")
+      .warning("nothing was recorded, and " + directory.string() + " has no trace: the schedule records from step " +
+               std::to_string(schedule.skip_first + schedule.wait + schedule.warmup) + " on, and there were " +
+               std::to_string(step_num_) + " calls of step()");
 }
 
 void Profile::stop() {

@@ -46,12 +46,14 @@ struct ProfileKwargs {
   bool record_shapes = false;
   bool profile_memory = false;
   bool with_flops = false;
-  std::filesystem::path output_trace_dir = {};  // each rank writes profile_<rank>.json there when the scope ends
+  std::filesystem::path output_trace_dir = {};  // each rank writes profile_<rank>.json there in finish()
 };
 
 /// Records this thread, and autograd's threads on its behalf, while it lives. One per process at a time.
 ///
 ///   auto profile = accelerator.profile({.output_trace_dir = "traces"});
+///   ...
+///   profile.finish();
 class [[nodiscard]] Profile {
  public:
   /// Throws Error for an invalid schedule, an unknown activity, or a directory that cannot be created.
@@ -59,17 +61,21 @@ class [[nodiscard]] Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  /// Ends the recording, writes the trace and waits until the other ranks have written theirs; collective if there is
-  /// an output_trace_dir. Throws Error if the trace cannot be written; warns if no step was recorded. During stack
-  /// unwinding it only ends the recording.
-  ~Profile() noexcept(false);
+  /// Without finish(), ends the recording and writes the trace, but does not wait for other ranks, and a failure is
+  /// only a warning. During stack unwinding it only ends the recording.
+  ~Profile();
 
   /// Marks the end of a training step.
   void step();
   int64_t step_num() const { return step_num_; }
 
-  /// Ends the recording before the end of the scope, so that its results can be read. No steps may follow.
+  /// Ends the recording, so that its results can be read. No steps may follow. Not collective.
   void stop();
+
+  /// Ends the recording, writes the trace and waits until the other ranks have written theirs; collective if there is
+  /// an output_trace_dir. Throws Error if the trace cannot be written, after the other ranks have gone on; warns if no
+  /// step was recorded. A second call does nothing.
+  void finish();
 
   /// The operators of the latest finished recording, with the names, counts and sums of torch.profiler. A recording is
   /// finished after stop() and in on_trace_ready. Contains CPU times only; GPU activity is in the trace. Throws Error
@@ -87,6 +93,7 @@ class [[nodiscard]] Profile {
   void prepare();
   void start_recording();
   void stop_recording();
+  void write_trace();
 
   ProfileKwargs kwargs_;
   comm::Group group_;
@@ -95,6 +102,7 @@ class [[nodiscard]] Profile {
   bool prepared_ = false;
   bool recording_ = false;
   bool stopped_ = false;
+  bool finished_ = false;
   std::unique_ptr<at::RecordFunction> step_marker_;
   std::unique_ptr<torch::autograd::profiler::ProfilerResult> result_;
   std::filesystem::path exported_;  // first file of the latest recording

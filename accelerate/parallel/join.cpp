@@ -1,7 +1,5 @@
 #include "accelerate/parallel/join.h"
 
-#include <exception>
-
 #include <torch/types.h>
 
 namespace accelerate::parallel {
@@ -11,17 +9,9 @@ constexpr int64_t kNumEvents = 4;
 }
 
 Join::Join(std::vector<std::shared_ptr<DistributedModel>> models, comm::Group group)
-    : models_(std::move(models)), group_(std::move(group)), exceptions_at_entry_(std::uncaught_exceptions()) {
+    : models_(std::move(models)), group_(std::move(group)) {
   if (group_.size() == 1) return;
   for (size_t i = 0; i < models_.size(); ++i) models_[i]->enter(this, i);
-}
-
-Join::~Join() noexcept(false) {
-  if (std::uncaught_exceptions() > exceptions_at_entry_) {
-    leave();
-  } else {
-    finish();
-  }
 }
 
 void Join::finish() {

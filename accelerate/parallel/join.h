@@ -10,12 +10,12 @@
 
 namespace accelerate::parallel {
 
-/// A scope in which ranks may train `models` on different numbers of batches. A rank that leaves early waits and
-/// shadows the collectives of the ranks that still train, contributing zeros. When all have left, the models of the
-/// last rank to train are broadcast to all. Gradients are always divided by the size of the whole group.
+/// Ranks may train `models` on different numbers of batches until they call finish(). A rank that does so early waits
+/// and shadows the collectives of the ranks that still train, contributing zeros. When all have finished, the models of
+/// the last rank to train are broadcast to all. Gradients are always divided by the size of the whole group.
 ///
 /// All ranks enter with the same models in the same order. Only the models' collectives are shadowed. Any other
-/// collective in the loop, such as a gather, would wait for ranks that have left. Inside the scope gradients are
+/// collective in the loop, such as a gather, would wait for ranks that have finished. Until then gradients are
 /// reduced after backward, not during it, because a rank without data cannot know the order in which buckets of several
 /// models become ready.
 class Join {
@@ -24,8 +24,8 @@ class Join {
   Join(const Join&) = delete;
   Join& operator=(const Join&) = delete;
 
-  /// Calls finish(). During stack unwinding the rank leaves without waiting; its peers fail when it ends.
-  ~Join() noexcept(false);
+  /// Without finish(), this rank leaves without waiting: its peers fail when it ends. Not collective.
+  ~Join() { leave(); }
 
   /// Waits until all ranks have finished. Collective; a second call does nothing.
   void finish();
@@ -54,7 +54,6 @@ class Join {
   std::vector<std::shared_ptr<DistributedModel>> models_;
   comm::Group group_;
   int leader_ = 0;
-  int exceptions_at_entry_;
   bool finished_ = false;
 };
 

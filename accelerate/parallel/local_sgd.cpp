@@ -1,12 +1,13 @@
 #include "accelerate/parallel/local_sgd.h"
 
 #include <exception>
-#include <unordered_set>
 
 #include <ATen/ATen.h>
 #include <torch/csrc/utils/tensor_flatten.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/base/log.h"
+#include "accelerate/tensors/distinct_tensors.h"
 
 namespace accelerate::parallel {
 
@@ -16,11 +17,9 @@ constexpr size_t kBucketBytes = 25 * 1024 * 1024;
 
 void average_parameters(const std::vector<at::Tensor>& parameters, const comm::Group& group) {
   if (group.size() == 1) return;
-  std::unordered_set<const at::TensorImpl*> seen;
   std::vector<at::Tensor> trainable;
-  for (const auto& parameter : parameters) {
-    bool first = seen.insert(parameter.unsafeGetTensorImpl()).second;
-    if (first && parameter.requires_grad()) trainable.push_back(parameter.detach());
+  for (const auto& parameter : tensors::distinct_tensors(parameters)) {
+    if (parameter.requires_grad()) trainable.push_back(parameter.detach());
   }
   for (auto& bucket : torch::utils::take_tensors(trainable, kBucketBytes)) {
     auto flat = at::flatten_dense_tensors(bucket.tensors);
@@ -40,8 +39,13 @@ PeriodicAveraging::PeriodicAveraging(std::vector<at::Tensor> parameters, comm::G
   if (local_sgd_steps < 1) fail("local_sgd_steps is ", local_sgd_steps, "; it must be at least 1");
 }
 
-PeriodicAveraging::~PeriodicAveraging() noexcept(false) {
-  if (std::uncaught_exceptions() == exceptions_at_entry_) finish();
+PeriodicAveraging::~PeriodicAveraging() {
+  if (!enabled_ || group_.size() == 1 || num_steps_ % local_sgd_steps_ == 0) return;
+  if (std::uncaught_exceptions() > exceptions_at_entry_) return;
+  get_logger("accelerate.parallel")
+      .warning_once(
+          "local SGD ended without finish(): the parameters differ between ranks by the steps since the last "
+          "average; call finish() after the loop");
 }
 
 void PeriodicAveraging::step() {

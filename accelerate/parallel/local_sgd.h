@@ -14,8 +14,8 @@ namespace accelerate::parallel {
 /// Overwrites the parameters with their means over the ranks, except frozen ones. Collective.
 void average_parameters(const std::vector<at::Tensor>& parameters, const comm::Group& group);
 
-/// Averages parameters after every `local_sgd_steps` steps and at the end of the scope. Gradients stay local: no
-/// Replicas may be armed in the scope. All ranks take the same number of steps.
+/// Averages parameters after every `local_sgd_steps` steps and in finish(). Gradients stay local: no model may be armed
+/// meanwhile. All ranks take the same number of steps.
 class PeriodicAveraging {
  public:
   PeriodicAveraging(std::vector<at::Tensor> parameters, comm::Group group, int64_t local_sgd_steps,
@@ -23,8 +23,9 @@ class PeriodicAveraging {
   PeriodicAveraging(const PeriodicAveraging&) = delete;
   PeriodicAveraging& operator=(const PeriodicAveraging&) = delete;
 
-  /// Calls finish(), unless the stack is unwinding.
-  ~PeriodicAveraging() noexcept(false);
+  /// Does not average: call finish() first. Warns if steps were taken since the last average, unless the stack is
+  /// unwinding.
+  ~PeriodicAveraging();
 
   /// Counts an optimizer step. Averages after every `local_sgd_steps`; collective then.
   void step();

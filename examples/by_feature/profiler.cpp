@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
       profile.step();
       progress_bar.update(1);
     }
+    profile.finish();
     progress_bar.close();
 
     model->eval();

@@ -601,15 +601,15 @@ TEST_CASE("ranks with different numbers of batches train to the end and agree") 
     auto [loader, model] = accelerator.prepare(DataLoader(numbers(1, 3), {.batch_size = 1}), Weight());
     auto optimizer = accelerator.prepare(torch::optim::SGD(model->parameters(), 0.1));
     int batches = 0;
-    {
-      auto joining = accelerator.join_uneven_inputs(JoinOptions{.even_batches = false}, model);
+    auto train = [&] {
       for (auto& batch : loader) {
         accelerator.backward(model(batch));
         optimizer.step();
         optimizer.zero_grad();
         ++batches;
       }
-    }
+    };
+    accelerator.join_uneven_inputs(std::tie(model), train, {.even_batches = false});
     CHECK(batches == (group.rank() == 0 ? 2 : 1));
     // Gradients: the mean of 1 and 2, then 3 from one rank of two.
     CHECK(weight_of(model) == doctest::Approx(1 - 0.1 * 1.5 - 0.1 * 1.5));
@@ -632,6 +632,7 @@ TEST_CASE("LocalSGD averages parameters after every few steps and at the end") {
         local_sgd.step();
         seen.push_back(weight_of(model));
       }
+      local_sgd.finish();
     }
     seen.push_back(weight_of(model));
     CHECK(seen == (group.rank() == 0 ? std::vector<double>{0, -2, -3, -3.5} : std::vector<double>{-1, -2, -4, -3.5}));
@@ -647,7 +648,7 @@ TEST_CASE("a frozen model is prepared without a complaint, and one for evaluatio
     CHECK(model(torch::ones({1, 4})).size(1) == 3);
     auto evaluated = accelerator.prepare_model(Net(), {.evaluation_mode = true});
     CHECK(evaluated(torch::ones({1, 4})).size(1) == 3);
-    CHECK_THROWS_WITH_AS((void)accelerator.join_uneven_inputs(evaluated), doctest::Contains("evaluation"), Error);
+    CHECK_THROWS_WITH_AS(accelerator.join_uneven_inputs(evaluated, [] {}), doctest::Contains("evaluation"), Error);
   });
 }
 

@@ -49,8 +49,9 @@ TEST_CASE("every rank leaves a trace of what it computed") {
     {
       auto profile = accelerator.profile();
       torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+      profile.finish();
     }
-    // Whoever goes on finds the traces of all ranks.
+    // finish() waits for the traces of all ranks.
     CHECK(std::filesystem::exists(directory.path() / "traces/profile_0.json"));
     CHECK(std::filesystem::exists(directory.path() / "traces/profile_1.json"));
     accelerator.end_training();
@@ -75,6 +76,7 @@ TEST_CASE("with a schedule only the active steps are in the trace") {
       profile.step();
     }
     CHECK(profile.step_num() == 10);
+    profile.finish();
   }
   REQUIRE(num_traces == 2);
   auto first = names_in(directory.read("cycle_0.json"));
@@ -149,10 +151,26 @@ TEST_CASE("a rank that cannot write its trace says so, and the others have their
     const auto error = tests::failure_of([&] {
       auto profile = accelerator.profile({.output_trace_dir = directory.path()});
       torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+      profile.finish();
     });
     CHECK_MESSAGE(error.empty() == (group.rank() == 0), error);
     if (group.rank() == 1) CHECK_MESSAGE(error.find("profile_1.json") != std::string::npos, error);
     CHECK(group.all_gather_bytes("here").size() == 2);  // no rank was left in the middle of something
+  });
+  CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
+}
+
+TEST_CASE("without finish() a trace that cannot be written is a warning, and no rank waits for another") {
+  tests::TemporaryDirectory directory;
+  directory.write("profile_1.json/in the way", "a directory");
+  tests::run_ranks(2, [&](comm::Group& group) {
+    Accelerator accelerator;
+    const auto said = tests::captured_stderr([&] {
+      auto profile = accelerator.profile({.output_trace_dir = directory.path()});
+      torch::matmul(torch::ones({8, 8}), torch::ones({8, 8}));
+    });
+    const bool warned = said.find("the profile could not be finished: ") != std::string::npos;
+    CHECK_MESSAGE(warned == (group.rank() == 1), said);
   });
   CHECK(names_in(directory.read("profile_0.json")).count("aten::matmul") == 1);
 }
@@ -164,6 +182,7 @@ TEST_CASE("a schedule whose steps do not come is told") {
     auto profile =
         accelerator.profile({.schedule_option = ProfileSchedule{.wait = 10}, .output_trace_dir = directory.path()});
     for (int step = 0; step < 5; ++step) profile.step();
+    profile.finish();
   });
   CHECK_MESSAGE(said.find("the schedule records from step 10 on, and there were 5 calls") != std::string::npos, said);
 }

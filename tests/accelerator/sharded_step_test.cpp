@@ -274,6 +274,7 @@ TEST_CASE("ranks that train on gradients of their own step on their own, with th
           run->step(i);
           local_sgd.step();
         }
+        local_sgd.finish();
       }
       run->step(6);
     }
@@ -286,8 +287,7 @@ TEST_CASE("a rank that runs out of batches does not keep the others from steppin
     Run sharded(kSharded), whole({});
     for (Run* run : {&sharded, &whole}) {
       run->train(2);
-      auto joining = run->accelerator.join_uneven_inputs(run->model);
-      run->train(run->accelerator.is_main_process() ? 3 : 1);
+      run->accelerator.join_uneven_inputs(run->model, [&] { run->train(run->accelerator.is_main_process() ? 3 : 1); });
     }
     check_equal(sharded.model.parameters(), whole.model.parameters());
     check_equal(state_of(sharded), state_of(whole));
@@ -426,16 +426,14 @@ TEST_CASE("shared clipping goes with accumulation, with a scaler, with ranks tha
     Run shared({.shared_clipping = true}, descent), alone({}, descent);
     for (Run* run : {&shared, &alone}) {
       run->train(2);
-      {
-        auto joining = run->accelerator.join_uneven_inputs(run->model);
-        run->train(run->accelerator.is_main_process() ? 3 : 1);
-      }
+      run->accelerator.join_uneven_inputs(run->model, [&] { run->train(run->accelerator.is_main_process() ? 3 : 1); });
       run->train(2);
       LocalSGD local_sgd(run->accelerator, run->model, 2);
       for (int i = 2; i < 6; ++i) {
         run->step(i);
         local_sgd.step();
       }
+      local_sgd.finish();
     }
     close(shared, alone);
   });
@@ -532,6 +530,7 @@ TEST_CASE("gradients are whole again where ranks go separate ways, and may not b
         run->step(i);
         local_sgd.step();
       }
+      local_sgd.finish();
     }
     for (Run* run : {&shared, &whole}) run->step(6);
     check_equal(shared, whole);

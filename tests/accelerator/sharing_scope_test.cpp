@@ -244,8 +244,9 @@ TEST_CASE("what free_memory() forgot still clips by shares, and still waits for 
     for (SingleModel* run : {&uneven, &even}) {
       run->step(0);
       run->accelerator.free_memory();
-      auto joining = run->accelerator.join_uneven_inputs(run->model);
-      for (int i = 1; i < (run->accelerator.is_main_process() ? 4 : 2); ++i) run->step(i);
+      run->accelerator.join_uneven_inputs(run->model, [&] {
+        for (int i = 1; i < (run->accelerator.is_main_process() ? 4 : 2); ++i) run->step(i);
+      });
     }
     check_same_bits(uneven.model.parameters(), even.model.parameters());
   });

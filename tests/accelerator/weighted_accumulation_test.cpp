@@ -165,14 +165,15 @@ TEST_CASE("items count once among ranks that have run out of batches") {
   tests::run_ranks(2, [](comm::Group& group) {
     Accelerator accelerator({.cpu = true});
     auto model = accelerator.prepare(Summing());
-    auto joining = accelerator.join_uneven_inputs(model);
     std::vector<double> means;
-    for (int64_t length : group.rank() == 0 ? std::vector<int64_t>{1, 4} : std::vector<int64_t>{3}) {
-      auto inputs = torch::full({length}, static_cast<double>(group.rank() + 1));
-      accelerator.backward(model(inputs), {.num_items = length});
-      means.push_back(model->parameters()[0].grad().item<double>());
-      model->parameters()[0].mutable_grad().reset();
-    }
+    accelerator.join_uneven_inputs(model, [&] {
+      for (int64_t length : group.rank() == 0 ? std::vector<int64_t>{1, 4} : std::vector<int64_t>{3}) {
+        auto inputs = torch::full({length}, static_cast<double>(group.rank() + 1));
+        accelerator.backward(model(inputs), {.num_items = length});
+        means.push_back(model->parameters()[0].grad().item<double>());
+        model->parameters()[0].mutable_grad().reset();
+      }
+    });
     CHECK(means.front() == 7.0 / 4);  // of 1 and 2, 2, 2
     CHECK(means.back() == (group.rank() == 0 ? 1.0 : 7.0 / 4));
   });

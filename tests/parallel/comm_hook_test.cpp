@@ -133,6 +133,7 @@ TEST_CASE("a hook gets gradients that were added up locally, and those of ranks 
       if (step == 1) CHECK(model.w.grad().item<float>() == 2);  // the other rank has none
       zero_grad(model);
     }
+    join.finish();
   });
 }
 

@@ -30,6 +30,7 @@ TEST_CASE("ranks with 5 and 3 batches train together, and end with the parameter
           descend(model, 1);
           zero_grad(model);
         }
+        join.finish();
       }
       // Every gradient is divided by 2, also where one rank had nothing to add.
       double expected = first_is_longer ? -(15 + 60) / 2.0 : -(6 + 150) / 2.0;
@@ -66,6 +67,7 @@ TEST_CASE("uneven ranks give the gradients of the batches there are, whatever th
           descend(model, 0.1);
           zero_grad(model);
         }
+        join.finish();
       }
       for (int step = 0; step < 4; ++step) {
         for (int rank = 0; rank < 3; ++rank) {
@@ -102,6 +104,7 @@ TEST_CASE("two models, with buffers, in a scope that rank 0 leaves first") {
         auto normalised = norm(torch::full({2, 1}, 1.0 + group.rank()));
         train(first.forward(1) + second.forward(2) + normalised.sum());
       }
+      join.finish();
     }
     // 2 for each batch that both ranks had, 1 for the last.
     CHECK(first.w.item<double>() == -5);
@@ -159,5 +162,6 @@ TEST_CASE("a rank that has no batch any more adds nothing to sparse gradients") 
       CHECK(table->weight.grad().to_dense().select(1, 0).equal(expected));
       zero_grad(*table);
     }
+    join.finish();
   });
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/parallel/small_models.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
 
@@ -29,6 +30,7 @@ TEST_CASE("parameters are averaged after every round and at the end of the scope
         averaging.step();
         CHECK(model.w.item<double>() == value);
       }
+      averaging.finish();
     }
     CHECK(model.w.item<double>() == -3.5);
     {
@@ -52,6 +54,17 @@ TEST_CASE("the average is that of each parameter, of any type, tied or not; froz
     CHECK(half.equal(torch::full({5}, 2, torch::kBFloat16)));
     CHECK(wide.equal(torch::full({2}, 4, torch::kDouble)));
     CHECK(frozen.equal(torch::full({2}, mine)));
+  });
+}
+
+TEST_CASE("local SGD that ends without finish() leaves the parameters, and says so once") {
+  run_ranks(2, [](Group& group) {
+    Weight model(group.rank());
+    auto step_and_leave = [&] { PeriodicAveraging({model.w}, group, 2).step(); };
+    const auto said = captured_stderr(step_and_leave);
+    CHECK_MESSAGE((said.find("call finish() after the loop") != std::string::npos) == (group.rank() == 0), said);
+    CHECK(captured_stderr(step_and_leave).empty());
+    CHECK(model.w.item<double>() == group.rank());
   });
 }
 
