@@ -7,7 +7,7 @@
 #include "transformers/dtype_names.h"
 #include "transformers/gradient_checkpoint.h"
 #include "transformers/loss.h"
-#include "transformers/save_weights.h"
+#include "transformers/weights.h"
 
 namespace transformers {
 

@@ -1,4 +1,4 @@
-#include "transformers/rope_types.h"
+#include "transformers/rotary.h"
 
 #include <algorithm>
 #include <cmath>

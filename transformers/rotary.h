@@ -3,14 +3,35 @@
 // Positions as rotations (Su et al., 2021): pairs of features turn by an angle that grows with the position, so that
 // the product of a query and a key depends on their distance alone.
 
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
 #include "transformers/pretrained_config.h"
-#include "transformers/rope_types.h"
 
 namespace transformers {
+
+/// Where a configuration speaks of rotations.
+struct RopeSource {
+  std::vector<std::string> sections;  // the first of them that has a key decides
+  double theta = 10000;               // when none has "rope_theta"
+  int64_t max_length = 2048;          // of the texts that the model was made for
+};
+
+/// The rotations of one model.
+struct Rope {
+  at::Tensor frequencies = {};                                     // [head size / 2], always in float
+  double scale = 1;                                                // of cosines and sines
+  std::function<at::Tensor(int64_t length)> for_length = nullptr;  // the frequencies, where they depend on the text
+};
+
+/// Reads a configuration: rope_type is default, linear, dynamic, yarn, longrope or llama3, with Transformers' formulas.
+/// Throws Error for any other, and for a key that the type needs and that is missing.
+Rope make_rope(const PretrainedConfig& config, const RopeSource& source, int64_t head_size);
 
 /// The rotation of each position, to be broadcast over the heads.
 struct Rotation {

@@ -11,6 +11,7 @@
 #include <ATen/ops/equal.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/stored_tensor.h"
 #include "accelerate/tensors/weight_files.h"
 #include "transformers/dtype_names.h"
@@ -203,6 +204,13 @@ void initialize_weights(PretrainedModel& model) {
   check_memory(model, all);
   at::NoGradGuard no_grad;
   initialize_as_constructed(model, all, initializer_range(model));
+}
+
+void save_weights(const torch::nn::Module& model, const std::filesystem::path& directory, uint64_t max_shard_size) {
+  accelerate::tensors::TensorList weights;
+  for (const auto& item : model.named_parameters()) weights.emplace_back(item.key(), item.value());
+  for (const auto& item : model.named_buffers()) weights.emplace_back(item.key(), item.value());
+  accelerate::tensors::save_shards(weights, directory, {.max_shard_bytes = max_shard_size, .count_parameters = true});
 }
 
 }  // namespace transformers

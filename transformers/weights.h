@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
 
 namespace transformers {
 
@@ -45,5 +46,10 @@ LoadReport load_weights(PretrainedModel& model, const std::filesystem::path& dir
 /// Initialises all weights of a model, in the type that its configuration names, with the draws that Python makes for a
 /// model without a checkpoint.
 void initialize_weights(PretrainedModel& model);
+
+/// Writes parameters and buffers: model.safetensors; or, when the weights take more than `max_shard_size` bytes,
+/// model-00001-of-0000N.safetensors and an index, each file at most that large unless one tensor is larger. Weights
+/// files that were there before and are not part of this model go away.
+void save_weights(const torch::nn::Module& model, const std::filesystem::path& directory, uint64_t max_shard_size);
 
 }  // namespace transformers

@@ -1,4 +1,4 @@
-#include "transformers/inputs/tokenizer_class.h"
+#include "transformers/inputs/tokenizer_config.h"
 
 #include <map>
 #include <set>

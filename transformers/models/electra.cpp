@@ -1,6 +1,6 @@
 // ELECTRA (Clark et al., 2020): BERT's layers, trained to tell replaced tokens, with embeddings that may be smaller.
 
-#include "transformers/classification_head.h"
+#include "transformers/heads.h"
 #include "transformers/models/bert.h"
 #include "transformers/models/families.h"
 

@@ -5,7 +5,7 @@
 #include "transformers/activations.h"
 #include "transformers/attention.h"
 #include "transformers/config_checks.h"
-#include "transformers/decoder_heads.h"
+#include "transformers/heads.h"
 #include "transformers/models/families.h"
 #include "transformers/positions.h"
 

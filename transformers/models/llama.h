@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "transformers/activations.h"
-#include "transformers/decoder_heads.h"
+#include "transformers/heads.h"
 #include "transformers/rotary.h"
 
 namespace transformers {

@@ -7,7 +7,7 @@
 #include <ATen/ops/tanh.h>
 
 #include "transformers/attention.h"
-#include "transformers/classification_head.h"
+#include "transformers/heads.h"
 #include "transformers/models/bert.h"
 #include "transformers/models/families.h"
 #include "transformers/positions.h"

@@ -1,7 +1,7 @@
 // RoBERTa (Liu et al., 2019): BERT trained better. XLM-RoBERTa and CamemBERT are the same model for more languages, and
 // for French.
 
-#include "transformers/classification_head.h"
+#include "transformers/heads.h"
 #include "transformers/models/bert.h"
 #include "transformers/models/families.h"
 

@@ -1,4 +1,4 @@
-#include "transformers/schedules/greedy.h"
+#include "transformers/schedules/metric_schedules.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "transformers/schedules/metric_options.h"
+#include "transformers/schedules/metric_schedules.h"
 
 #include <limits>
 

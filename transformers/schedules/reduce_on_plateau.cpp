@@ -1,4 +1,4 @@
-#include "transformers/schedules/reduce_on_plateau.h"
+#include "transformers/schedules/metric_schedules.h"
 
 #include <algorithm>
 

@@ -1,10 +1,32 @@
 #pragma once
 
-// What stands on top of a decoder: a classifier, or the prediction of the next token.
+// Heads that models share: the classifier on the first token (RoBERTa), and those of decoders.
 
+#include "transformers/activations.h"
+#include "transformers/layers.h"
 #include "transformers/pretrained_model.h"
 
 namespace transformers {
+
+struct ClassificationHeadOptions {
+  int64_t hidden_size = 0, num_labels = 0;
+  double dropout = 0;
+  std::string activation = "tanh";
+};
+
+/// A hidden layer and a linear one, each after dropout.
+class ClassificationHead : public Block {
+ public:
+  explicit ClassificationHead(const ClassificationHeadOptions& options);
+
+  /// Logits [batch, labels] from hidden states [batch, length, hidden].
+  at::Tensor forward(const at::Tensor& hidden_states);
+
+ private:
+  double dropout_;
+  Activation activation_;
+  Linear dense_, output_;
+};
 
 /// Classifies by the last token of each text that is not padding.
 class DecoderForSequenceClassification : public SequenceClassificationModel {
