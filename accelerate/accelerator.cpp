@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "accelerate/base/log.h"
-#include "accelerate/base/preemption.h"
 #include "accelerate/base/scope.h"
 #include "accelerate/checkpoint/checkpointer.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/random.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/replicas.h"
+#include "accelerate/process/signals.h"
 #include "accelerate/resolve_options.h"
 #include "accelerate/sharding/gradient_shards.h"
 #include "accelerate/sharding/optimizer_sharding.h"
@@ -253,8 +253,8 @@ bool Accelerator::check_trigger() {
 }
 
 bool Accelerator::preemption_requested() {
-  watch_for_preemption();
-  preempted_ = preempted_ || comm::true_on_any_rank(preemption_noted(), group());
+  process::watch_for_preemption();
+  preempted_ = preempted_ || comm::true_on_any_rank(process::preemption_noted(), group());
   return preempted_;
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/standard_streams.h"
 #include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
+#include "accelerate/process/standard_streams.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/help_page.h"
@@ -126,7 +126,7 @@ int report(const std::exception& error, const std::vector<std::string>& argument
 
 int main(int argc, char** argv) {
   using namespace accelerate;
-  open_closed_streams();
+  process::open_closed_streams();
   auto arguments = cli::arguments_of(argc, argv);
   try {
     return cli::run_to_the_end(arguments);

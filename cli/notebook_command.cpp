@@ -12,7 +12,7 @@
 #include "accelerate/base/user_directories.h"
 #include "accelerate/launch/build_recipe.h"
 #include "accelerate/launch/installation.h"
-#include "accelerate/launch/run_and_capture.h"
+#include "accelerate/process/child_process.h"
 #include "cli/command_line.h"
 #include "cli/machine.h"
 
@@ -56,7 +56,7 @@ Words cell_flags(const launch::BuildRecipe& recipe, const std::string& resource_
 }
 
 std::string resource_directory() {
-  auto told = launch::run_and_capture({kCompiler, "-print-resource-dir"});
+  auto told = process::run_and_capture({kCompiler, "-print-resource-dir"});
   if (told.exit_code != 0) {
     throw UsageError(std::string(kCompiler) + " was not found; the kernel needs it: apt-get install clang-19");
   }
@@ -98,7 +98,7 @@ void precompile(const fs::path& directory, const Words& flags) {
   words.insert(words.end(), {"-x", "c++-header", source, "-o", unfinished, "-MD", "-MF", rule,
                              "-fpch-instantiate-templates", "-Xclang", "-fincremental-extensions"});
   std::cout << "Compiling the headers of the notebook, which takes about a minute ..." << std::endl;
-  if (launch::run_and_capture(words, /*silent=*/false).exit_code != 0)
+  if (process::run_and_capture(words, /*silent=*/false).exit_code != 0)
     fail("the headers of the notebook do not compile");
   fs::rename(unfinished, compiled);
 }

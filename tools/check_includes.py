@@ -14,16 +14,17 @@ import sys
 # What each room may include besides itself. `torch` marks the rooms that may use libtorch.
 ROOMS = {
     "base": set(),
+    "process": {"base"},
     "config": {"base"},
-    "launch": {"base", "config"},
+    "launch": {"base", "process", "config"},
     "formats": {"base"},
     "durable": {"base", "formats"},
     "tensors": {"base", "formats", "torch"},
     "shared_memory": {"base"},
-    "comm": {"base", "shared_memory", "tensors", "torch"},
+    "comm": {"base", "process", "shared_memory", "tensors", "torch"},
     "metrics": {"base", "tensors", "comm", "torch"},
     "precision": {"base", "tensors", "comm", "torch"},
-    "ranks": {"base", "tensors", "comm", "precision", "torch"},
+    "ranks": {"base", "process", "tensors", "comm", "precision", "torch"},
     "parallel": {"base", "shared_memory", "tensors", "comm", "torch"},
     "data": {"base", "tensors", "comm", "torch"},
     "sharding": {"base", "shared_memory", "tensors", "comm", "parallel", "torch"},
@@ -31,7 +32,7 @@ ROOMS = {
     "checkpoint": {"base", "formats", "durable", "tensors", "comm", "precision", "data", "train", "torch"},
     "tracking": {"base", "formats"},
     "transformers": {"base", "formats", "tensors", "precision", "torch"},
-    "cli": {"base", "config", "formats", "launch"},
+    "cli": {"base", "process", "config", "formats", "launch"},
 }
 ROOMS["accelerator"] = set(ROOMS) - {"launch", "transformers", "cli"} | {"torch"}
 ROOMS["notebook"] = ROOMS["accelerator"] | {"accelerator", "transformers"}

@@ -8,10 +8,10 @@
 #include <mutex>
 #include <set>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/text.h"
-#include "accelerate/base/write_all.h"
 
 namespace accelerate {
 

@@ -12,13 +12,13 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/text.h"
-#include "accelerate/base/uncaught.h"
 #include "accelerate/comm/backends/hierarchical_backend.h"
 #include "accelerate/comm/backends/shared_memory_backend.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/failures/quiet_c10d.h"
+#include "accelerate/process/crash_file.h"
+#include "accelerate/process/lost_peer.h"
 
 namespace accelerate::comm {
 
@@ -205,7 +205,7 @@ void Group::Connection::run_recorded(const std::string& operation, int64_t bytes
     recorder_.end(number, Collective::State::Failed);
     if (!is_mismatch(error)) throw;
     watchdog_->write_report();
-    fail(message_of(error), "\nThe call on this rank was ", operation);
+    fail(process::message_of(error), "\nThe call on this rank was ", operation);
   }
   recorder_.end(number, Collective::State::Done);
 }
@@ -213,7 +213,8 @@ void Group::Connection::run_recorded(const std::string& operation, int64_t bytes
 void Group::Connection::fail_without(int64_t number, const std::exception& error) {
   // A mismatch, or a tensor that cannot be sent, does not mean that a peer is lost.
   bool is_loss = is_from_transport(error);
-  if (is_loss) note_lost_peer(message_of(error));  // now: the launcher compares the times of the notes
+  if (is_loss)
+    process::note_lost_peer(process::message_of(error));  // now: the launcher compares the times of the notes
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);
@@ -225,7 +226,8 @@ void Group::Connection::fail_without(int64_t number, const std::exception& error
   auto missing = reason_is_known ? "" : watchdog_->missing_ranks(number);
   // If another rank has ended, its own message says more and should not be buried under this report.
   if (timed_out || is_mismatch(error)) watchdog_->write_report();
-  auto reason = missing.empty() ? message_of(error) : missing + (by_memory ? "" : ". " + message_of(error));
+  auto reason =
+      missing.empty() ? process::message_of(error) : missing + (by_memory ? "" : ". " + process::message_of(error));
   fail(describe_self(), ": ", describe(collective), " failed after ", std::round(elapsed.count() * 10) / 10, " s; ",
        reason);
 }

@@ -11,14 +11,14 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/lost_peer.h"
-#include "accelerate/base/uncaught.h"
 #include "accelerate/comm/connection.h"
 #include "accelerate/comm/process_environment.h"
 #include "accelerate/comm/process_setup.h"
 #include "accelerate/comm/rendezvous.h"
 #include "accelerate/comm/store.h"
 #include "accelerate/comm/topology.h"
+#include "accelerate/process/crash_file.h"
+#include "accelerate/process/lost_peer.h"
 
 namespace accelerate::comm {
 
@@ -124,7 +124,7 @@ Group connect(const ProcessEnvironment& process, const PartialStateOptions& opti
   choose_cores(sharers);
   return group;
 } catch (const c10::DistError& error) {
-  note_lost_peer(message_of(error));
+  process::note_lost_peer(process::message_of(error));
   throw;
 }
 

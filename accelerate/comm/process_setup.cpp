@@ -5,11 +5,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "accelerate/base/crash_file.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/file.h"
-#include "accelerate/base/uncaught.h"
 #include "accelerate/comm/failures/watchdog.h"
+#include "accelerate/process/crash_file.h"
 #include "accelerate/tensors/random_masks.h"
 #include "accelerate/tensors/tensor_memory.h"
 
@@ -38,8 +37,8 @@ void ignore_broken_pipes() {
 void process_setup() {
   static bool done = false;
   if (done) return;
-  if (wanted("TERMINATE")) report_uncaught_exceptions();
-  if (wanted("CRASHES")) report_crashes();
+  if (wanted("TERMINATE")) process::report_uncaught_exceptions();
+  if (wanted("CRASHES")) process::report_crashes();
   report_file_size_limit();
   set_up_memory();
   if (wanted("MASKS")) tensors::install_mask_kernel();

@@ -12,11 +12,11 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/host_name.h"
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/text.h"
 #include "accelerate/base/version.h"
 #include "accelerate/comm/failures/quiet_c10d.h"
 #include "accelerate/comm/store.h"
+#include "accelerate/process/lost_peer.h"
 
 namespace accelerate::comm {
 
@@ -150,7 +150,7 @@ Topology verify_ranks(c10d::Store& store, const ProcessEnvironment& process, con
     if (hosts_store(process)) std::this_thread::sleep_for(4 * kLongestStorePause);
     throw;
   } catch (const std::exception& error) {
-    note_lost_peer(first_line(error));
+    process::note_lost_peer(first_line(error));
     fail("rank ", process.rank, " lost the job's store at ", process.store_place(),
          " before the job had started: ", first_line(error),
          "; the process that hosts it has ended; see its own message");

@@ -16,9 +16,9 @@
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/loopback_port.h"
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/tcp.h"
 #include "accelerate/comm/failures/quiet_c10d.h"
+#include "accelerate/process/lost_peer.h"
 
 namespace accelerate::comm {
 
@@ -133,7 +133,7 @@ c10::intrusive_ptr<c10d::Store> open_store(const ProcessEnvironment& process, st
     QuietC10d quiet;
     return c10::make_intrusive<c10d::TCPStore>(process.main_address, options);
   } catch (const std::exception& error) {
-    if (!options.isServer) note_lost_peer(first_line(error));
+    if (!options.isServer) process::note_lost_peer(first_line(error));
     if (options.isServer && first_line(error).find("EADDRINUSE") != std::string::npos) {
       fail("rank 0 cannot host the job's store at ", process.store_place(), ": port ", process.main_port,
            " of this machine is in use. Is there another rank 0 of this job, such as a second machine with ",

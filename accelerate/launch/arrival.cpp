@@ -139,7 +139,7 @@ std::vector<Peer*> seats_or_refusal(std::vector<Peer>& peers, const JobShape& sh
 }
 
 Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<int> port, Deadline& deadline,
-             SignalWatch& signals) {
+             process::SignalWatch& signals) {
   std::vector<Peer> peers;
   std::vector<Peer*> seats;
   while (true) {
@@ -168,7 +168,8 @@ Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<in
 }
 
 /// Nothing if the host disconnected before it answered.
-std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadline& deadline, SignalWatch& signals) {
+std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadline& deadline,
+                           process::SignalWatch& signals) {
   socket.send(greeting);
   while (true) {
     if (auto line = socket.receive()) {
@@ -189,7 +190,7 @@ std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadl
 }  // namespace
 
 Arrival arrive(const std::string& host_name, int port, const JobShape& shape, std::optional<int> machine_rank,
-               std::chrono::seconds timeout, SignalWatch& signals) {
+               std::chrono::seconds timeout, process::SignalWatch& signals) {
   auto addresses = resolve_main_process(host_name, port);
   const auto& address = *addresses;
   bool by_name = is_host_name(host_name);

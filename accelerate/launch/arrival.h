@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "accelerate/launch/line_socket.h"
-#include "accelerate/launch/signal_watch.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
@@ -32,6 +32,6 @@ struct Arrival {
 /// machines if their shapes differ or two claim the same rank, and after `timeout`. Connections from other programs are
 /// dropped.
 Arrival arrive(const std::string& host, int port, const JobShape& shape, std::optional<int> machine_rank,
-               std::chrono::seconds timeout, SignalWatch& signals);
+               std::chrono::seconds timeout, process::SignalWatch& signals);
 
 }  // namespace accelerate::launch

@@ -8,13 +8,13 @@
 #include <sstream>
 
 #include "accelerate/base/environment.h"
-#include "accelerate/base/exit_status.h"
 #include "accelerate/base/host_name.h"
 #include "accelerate/base/loopback_port.h"
-#include "accelerate/base/process_limits.h"
-#include "accelerate/base/rank_output.h"
 #include "accelerate/launch/crash_report.h"
 #include "accelerate/launch/supervisor.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/process_limits.h"
+#include "accelerate/process/rank_output.h"
 
 namespace accelerate::launch {
 
@@ -32,8 +32,8 @@ std::string line_prefix(const std::string& role, int local_rank, bool coloured) 
 
 /// The target of a rank's stream, or nothing if the rank inherits the launcher's. A single rank does, unless the user
 /// wants files: it may be interactive.
-std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::filesystem::path& directory,
-                                      int local_rank, int console) {
+std::optional<process::StreamTarget> target_of(const LaunchOptions& options, const std::filesystem::path& directory,
+                                               int local_rank, int console) {
   bool is_output = console == STDOUT_FILENO;
   auto chosen = [&](const StreamChoice& choice) {
     return is_output ? choice.output(local_rank) : choice.errors(local_rank);
@@ -41,7 +41,7 @@ std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::f
   bool teed = chosen(options.streams.tee);
   bool redirected = chosen(options.streams.redirects) && !teed;
   if (options.local_processes() == 1 && !teed && !redirected) return std::nullopt;
-  StreamTarget target{.local_rank = local_rank, .is_errors = !is_output, .console = redirected ? -1 : console};
+  process::StreamTarget target{.local_rank = local_rank, .is_errors = !is_output, .console = redirected ? -1 : console};
   if (teed || redirected) target.file = directory / (is_output ? "stdout.log" : "stderr.log");
   bool on_terminal = isatty(console) != 0;
   if (teed || on_terminal) {
@@ -52,7 +52,7 @@ std::optional<StreamTarget> target_of(const LaunchOptions& options, const std::f
 
 /// A single rank joins the shell's job, so that it can read the terminal and receives its signals. Several ranks get no
 /// input: they would compete for it, and in the background they would be stopped at the first read.
-void share_terminal(const LaunchOptions& options, ChildProcess::Setup& setup) {
+void share_terminal(const LaunchOptions& options, process::ChildProcess::Setup& setup) {
   if (!options.terminal_job) return;
   if (options.local_processes() == 1) {
     setup.group = options.terminal_job;
@@ -61,13 +61,13 @@ void share_terminal(const LaunchOptions& options, ChildProcess::Setup& setup) {
   }
 }
 
-Rank start_rank(const LaunchOptions& options, const Command& command, const Machine& machine,
-                const JobDirectory& directory, int local_rank, RankOutput& output, const SignalWatch& signals,
-                uint64_t open_files) {
+Rank start_rank(const LaunchOptions& options, const process::Command& command, const Machine& machine,
+                const JobDirectory& directory, int local_rank, process::RankOutput& output,
+                const process::SignalWatch& signals, uint64_t open_files) {
   int number = options.first_rank() + local_rank;
   auto own_directory = directory.of_rank(machine.restart_count, local_rank);
   auto error_file = own_directory / "error.json";
-  ChildProcess::Setup setup;
+  process::ChildProcess::Setup setup;
   setup.environment = merge_environment(
       environ, options.ranks_by_mpi ? mpi_environment(options, machine)
                                     : child_environment(options, machine, local_rank, error_file.string()));
@@ -78,24 +78,25 @@ Rank start_rank(const LaunchOptions& options, const Command& command, const Mach
   if (auto target = target_of(options, own_directory, local_rank, STDOUT_FILENO)) setup.output = output.open(*target);
   if (auto target = target_of(options, own_directory, local_rank, STDERR_FILENO)) setup.errors = output.open(*target);
   setup.stopped = options.wait_for_debugger == number;
-  Rank rank{number, std::make_unique<ChildProcess>(command, setup), error_file};
+  Rank rank{number, std::make_unique<process::ChildProcess>(command, setup), error_file};
   if (setup.stopped) {
-    std::cerr << "accelerate launch: rank " << number << " is waiting for a debugger: gdb -p " << rank.process->pid()
-              << ", then continue; or kill -CONT " << rank.process->pid() << std::endl;
+    std::cerr << "accelerate launch: rank " << number << " is waiting for a debugger: gdb -p " << rank.child->pid()
+              << ", then continue; or kill -CONT " << rank.child->pid() << std::endl;
   }
   return rank;
 }
 
 /// Rank, host, process, exit status, stack trace and last lines of output.
-std::string summary_of(const LaunchOptions& options, const Rank& rank, bool others_stopped, const RankOutput& output) {
+std::string summary_of(const LaunchOptions& options, const Rank& rank, bool others_stopped,
+                       const process::RankOutput& output) {
   std::ostringstream text;
   if (options.ranks_by_mpi) {
     text << "the process";
   } else {
     text << "rank " << rank.number;
   }
-  text << " (pid " << rank.process->pid() << " on " << host_name() << ") of " << options.program << " "
-       << describe_exit(*rank.process->wait_status());
+  text << " (pid " << rank.child->pid() << " on " << host_name() << ") of " << options.program << " "
+       << process::describe_exit(*rank.child->wait_status());
   if (others_stopped) text << "; the other ranks were stopped";
   if (auto report = read_crash_report(rank.error_file)) {
     std::istringstream message(report->message);
@@ -127,27 +128,27 @@ constexpr int64_t kOtherOpenFiles = 10;  // sockets, the pipe of an exec, open d
 }  // namespace
 
 void check_room(const LaunchOptions& options) {
-  auto limits = process_limits();
-  limits.push_back(open_files_limit(open_files_of_rank(options), kOtherOpenFiles));
+  auto limits = process::process_limits();
+  limits.push_back(process::open_files_limit(open_files_of_rank(options), kOtherOpenFiles));
   std::ostringstream problem;
   problem << name_of(options, "num_processes") << " is " << options.num_processes;
   if (!options.one_machine()) problem << ", that is " << options.local_processes() << " on this machine";
-  check_process_limits(problem.str(), options.local_processes(), limits);
+  process::check_process_limits(problem.str(), options.local_processes(), limits);
 }
 
-Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
-                   SignalWatch& signals, MachineLink* others) {
+Ending run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
+                   const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others) {
   std::optional<LoopbackPort> port;
   if (options.one_machine() && !options.ranks_by_mpi) {
     port.emplace(options.main_process_port.value_or(0));
     machine.main_process_port = port->number();
     machine.store_fd = port->fd();
   }
-  RankOutput output;
+  process::RankOutput output;
   std::vector<Rank> ranks;
-  auto files = open_files_limit(open_files_of_rank(options), kOtherOpenFiles);
+  auto files = process::open_files_limit(open_files_of_rank(options), kOtherOpenFiles);
   auto open_files =
-      raise_open_files_limit(files.used + files.reserved + files.of_each_process * options.local_processes());
+      process::raise_open_files_limit(files.used + files.reserved + files.of_each_process * options.local_processes());
   // Leaves a request to stop to `supervise`, which handles the ranks started so far.
   for (int local_rank = 0; local_rank < options.local_processes() && !signals.stop_is_pending(); ++local_rank) {
     ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals, open_files));

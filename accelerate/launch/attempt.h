@@ -7,7 +7,7 @@
 #include "accelerate/launch/launch_options.h"
 #include "accelerate/launch/machine_link.h"
 #include "accelerate/launch/program.h"
-#include "accelerate/launch/signal_watch.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
@@ -17,7 +17,7 @@ void check_room(const LaunchOptions& options);
 /// Starts the ranks, forwards their output, and returns when all have ended. Stops them if `others` (may be null)
 /// reports a failure on another machine. The message of the result is a summary for the user. A retry is allowed if a
 /// rank failed after it had started. Throws Error if the ranks cannot be started.
-Ending run_attempt(const LaunchOptions& options, const Command& command, Machine machine, const JobDirectory& directory,
-                   SignalWatch& signals, MachineLink* others);
+Ending run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
+                   const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others);
 
 }  // namespace accelerate::launch

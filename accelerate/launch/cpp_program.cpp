@@ -19,7 +19,7 @@
 #include "accelerate/base/read_file.h"
 #include "accelerate/base/user_directories.h"
 #include "accelerate/launch/library_headers.h"
-#include "accelerate/launch/run_and_capture.h"
+#include "accelerate/process/child_process.h"
 
 namespace accelerate::launch {
 
@@ -43,7 +43,7 @@ FileLock turn_to_make(const fs::path& directory) { return FileLock(directory.str
 void run_compiler(const std::vector<std::string>& words, const std::string& what) {
   auto begin = std::chrono::steady_clock::now();
   std::cerr << "accelerate launch: compiling " << what << std::endl;
-  int exit_code = run_and_capture(words, /*silent=*/false).exit_code;
+  int exit_code = process::run_and_capture(words, /*silent=*/false).exit_code;
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   if (exit_code == 127) fail("the compiler ", words.front(), " was not found; install it, or set CXX to another one");
   if (exit_code != 0) fail(what, " does not compile; see the compiler's message above");

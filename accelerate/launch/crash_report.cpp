@@ -11,7 +11,7 @@
 
 #include "accelerate/base/read_file.h"
 #include "accelerate/base/utf8.h"
-#include "accelerate/launch/run_and_capture.h"
+#include "accelerate/process/child_process.h"
 
 namespace accelerate::launch {
 
@@ -112,7 +112,8 @@ void symbolise(const std::vector<RawFrame>& raw, CrashReport& report) {
     words.push_back(frame.address);
   }
   for (const auto& [module, words] : questions) {
-    answers[module] = chains_of(replace_broken_utf8(run_and_capture(words).output));  // paths may contain any bytes
+    answers[module] =
+        chains_of(replace_broken_utf8(process::run_and_capture(words).output));  // paths may contain any bytes
   }
   std::map<std::string, size_t> used;
   for (const auto& frame : raw) {

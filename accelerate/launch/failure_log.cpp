@@ -8,16 +8,17 @@
 #include <array>
 #include <string_view>
 
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/read_file.h"
+#include "accelerate/process/lost_peer.h"
 
 namespace accelerate::launch {
 
 namespace fs = std::filesystem;
+using process::Evidence;
 
 namespace {
 
-std::optional<Failure::Time> time_of(const fs::path& path) {
+std::optional<Evidence::Time> time_of(const fs::path& path) {
   std::error_code error;
   auto time = fs::last_write_time(path, error);
   return error ? std::nullopt : std::optional(time);
@@ -33,15 +34,15 @@ bool complains_about_peer(const fs::path& error_file) {
 }
 
 /// The evidence that a rank has left. It has ended, so the evidence is complete.
-Failure failure_of(const Rank& rank, int order, Failure::Time seen) {
-  Failure failure{.wait_status = *rank.process->wait_status(), .order = order, .ended = seen};
-  if (rank.error_file.empty()) return failure;
-  failure.reported = time_of(rank.error_file);
-  failure.lost_peer = time_of(lost_peer_file(rank.error_file));
-  if (failure.reported && !failure.lost_peer && complains_about_peer(rank.error_file)) {
-    failure.lost_peer = failure.reported;
+Evidence evidence_of(const Rank& rank, int order, Evidence::Time seen) {
+  Evidence evidence{.wait_status = *rank.child->wait_status(), .order = order, .ended = seen};
+  if (rank.error_file.empty()) return evidence;
+  evidence.reported = time_of(rank.error_file);
+  evidence.lost_peer = time_of(process::lost_peer_file(rank.error_file));
+  if (evidence.reported && !evidence.lost_peer && complains_about_peer(rank.error_file)) {
+    evidence.lost_peer = evidence.reported;
   }
-  return failure;
+  return evidence;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ Failure failure_of(const Rank& rank, int order, Failure::Time seen) {
 FailureLog::FailureLog(const std::vector<Rank>& ranks)
     : ranks_(ranks), ends_(epoll_create1(EPOLL_CLOEXEC)), order_(ranks.size(), -1) {
   for (size_t i = 0; i < ranks.size(); ++i) {
-    Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, ranks[i].process->pid(), 0)));
+    Descriptor handle(static_cast<int>(syscall(SYS_pidfd_open, ranks[i].child->pid(), 0)));
     epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = i}};
     if (handle) epoll_ctl(ends_.get(), EPOLL_CTL_ADD, handle.get(), &event);
     handles_.push_back(std::move(handle));
@@ -64,25 +65,25 @@ void FailureLog::take_ends() {
 }
 
 void FailureLog::look() {
-  auto now = Failure::Time::clock::now();  // the same for all, so that the order of ends decides
+  auto now = Evidence::Time::clock::now();  // the same for all, so that the order of ends decides
   for (size_t i = 0; i < ranks_.size(); ++i) {
-    if (ranks_[i].process->wait_status().value_or(0) == 0) continue;
-    bool known = std::any_of(failures_.begin(), failures_.end(), [i](const auto& blame) { return blame.index == i; });
+    if (ranks_[i].child->wait_status().value_or(0) == 0) continue;
+    bool known = std::any_of(failures_.begin(), failures_.end(), [i](const auto& failed) { return failed.index == i; });
     if (known) continue;
     take_ends();                             // an end visible to waitid is in the epoll list by now
     if (order_[i] < 0) order_[i] = next_++;  // kernel without pidfd_open(2)
-    failures_.push_back({i, failure_of(ranks_[i], order_[i], now)});
+    failures_.push_back({i, evidence_of(ranks_[i], order_[i], now)});
   }
 }
 
 bool FailureLog::only_victims() const {
-  return std::all_of(failures_.begin(), failures_.end(), [](const auto& blame) { return is_victim(blame.failure); });
+  return std::all_of(failures_.begin(), failures_.end(), [](const auto& failed) { return is_victim(failed.evidence); });
 }
 
-FailureLog::Blame FailureLog::to_blame() const {
-  std::vector<Failure> failures;
-  for (const auto& blame : failures_) failures.push_back(blame.failure);
-  return failures_[root_cause(failures)];
+FailureLog::FailedRank FailureLog::root_cause() const {
+  std::vector<process::Failure> failures;
+  for (const auto& failed : failures_) failures.push_back(failure_of(failed.evidence));
+  return failures_[process::root_cause(failures)];
 }
 
 }  // namespace accelerate::launch

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "accelerate/base/descriptor.h"
-#include "accelerate/launch/root_cause.h"
 #include "accelerate/launch/supervisor.h"
+#include "accelerate/process/root_cause.h"
 
 namespace accelerate::launch {
 
@@ -22,12 +22,12 @@ class FailureLog {
   /// Whether all failed ranks are victims, so that the root cause is not among them yet.
   bool only_victims() const;
 
-  struct Blame {
-    size_t index = 0;  // of the rank
-    Failure failure = {};
+  struct FailedRank {
+    size_t index = 0;
+    process::Evidence evidence = {};
   };
-  /// The root cause. At least one rank must have failed.
-  Blame to_blame() const;
+  /// At least one rank must have failed.
+  FailedRank root_cause() const;
 
  private:
   void take_ends();
@@ -37,7 +37,7 @@ class FailureLog {
   std::vector<Descriptor> handles_;  // pidfds of the ranks
   std::vector<int> order_;           // position of each rank in the order of ends; -1 if unknown
   int next_ = 0;
-  std::vector<Blame> failures_;
+  std::vector<FailedRank> failures_;
 };
 
 }  // namespace accelerate::launch

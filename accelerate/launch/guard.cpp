@@ -1,6 +1,5 @@
 #include "accelerate/launch/guard.h"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,19 +10,16 @@
 #include <iostream>
 #include <mutex>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
-#include "accelerate/base/pipe.h"
 #include "accelerate/base/thread_without_signals.h"
-#include "accelerate/launch/process_tree.h"
-#include "accelerate/launch/signal_watch.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/process_tree.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
 namespace {
-
-/// Makes this process a subreaper, see prctl(2): orphaned descendants become its children instead of init's.
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 /// Stops this process as SIGTSTP does by default, until the shell resumes the job.
 void halt() {
@@ -37,11 +33,11 @@ void halt() {
 
 [[noreturn]] void run_worker(const std::function<int()>& work, const std::function<void()>& tidy, int lifeline) {
   setpgid(0, 0);  // Ctrl-C reaches only the guard, which forwards it
-  adopt_orphans();
+  process::become_subreaper();
   std::mutex ending;  // the first thread to lock it ends the process
   auto end = [&](int exit_code) {
     ending.lock();
-    kill_descendants();
+    process::kill_descendants();
     tidy();
     std::cout.flush();
     std::fflush(nullptr);
@@ -61,8 +57,8 @@ void halt() {
 
 int run_guarded(const std::function<int()>& work, const std::function<void()>& tidy) {
   auto lifeline = open_pipe("the job cannot be started");  // never written to: EOF tells that the guard has ended
-  adopt_orphans();
-  SignalWatch signals;
+  process::become_subreaper();
+  process::SignalWatch signals;
   pid_t worker = fork();
   if (worker < 0) fail("the job cannot be started: fork: ", std::strerror(errno));
   if (worker == 0) {
@@ -74,12 +70,12 @@ int run_guarded(const std::function<int()>& work, const std::function<void()>& t
   int status = 0;
   while (waitpid(worker, &status, WNOHANG) != worker) {
     int number = signals.wait(std::chrono::seconds(1));
-    if (number != 0) signals.pass_on(number, worker);
+    if (number != 0) signals.forward(number, worker);
     if (number == SIGTSTP) halt();
   }
-  kill_descendants();
+  process::kill_descendants();
   tidy();
-  return exit_code_of(status);
+  return process::exit_code_of(status);
 }
 
 }  // namespace accelerate::launch

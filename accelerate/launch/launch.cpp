@@ -33,9 +33,9 @@ Machine look_at_machine(const LaunchOptions& options) {
 Outcome outcome_of(const Ending& ending) { return {ending.exit_code, ending.message}; }
 
 /// The command of the ranks. Compiles a C++ source file first.
-Command command_of(const LaunchOptions& options) {
+process::Command command_of(const LaunchOptions& options) {
   if (is_cpp_source(options.program) && !options.no_python && !options.module) {
-    Command command{
+    process::Command command{
         compile_program(options.program, with_environment_flags(read_build_recipe(own_prefix())), program_cache()),
         {options.program}};
     command.arguments.insert(command.arguments.end(), options.arguments.begin(), options.arguments.end());
@@ -47,8 +47,8 @@ Command command_of(const LaunchOptions& options) {
 
 /// Runs the program until it succeeds, the user interrupts, or the restarts are used up. Coordinates with `others`
 /// unless it is null.
-Outcome run_attempts(const LaunchOptions& options, const Command& command, Machine machine,
-                     const JobDirectory& directory, SignalWatch& signals, MachineLink* others = nullptr) {
+Outcome run_attempts(const LaunchOptions& options, const process::Command& command, Machine machine,
+                     const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others = nullptr) {
   while (true) {
     auto ending = run_attempt(options, command, machine, directory, signals, others);
     bool again = ending.may_retry && machine.restart_count < options.max_restarts;
@@ -86,7 +86,7 @@ Outcome launch_by_mpi(LaunchOptions options, const JobDirectory& directory) {
   options.ranks_by_mpi = true;
   options.num_processes = options.num_machines = 1;
   options.machine_rank = 0;
-  SignalWatch signals;
+  process::SignalWatch signals;
   return run_attempts(options, command, machine, directory, signals);
 }
 
@@ -96,7 +96,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   if (!options.mpirun_hostfile.empty() || started_by_mpirun()) return launch_by_mpi(options, directory);
   check_room(options);
   auto command = command_of(options);
-  SignalWatch signals;
+  process::SignalWatch signals;
   std::unique_ptr<MachineLink> others;
   // With given ranks and no restarts, the other machines need not run this launcher.
   if (options.rank_by_arrival || (!options.one_machine() && options.max_restarts > 0)) {

@@ -6,8 +6,9 @@
 #include <sstream>
 #include <utility>
 
-#include "accelerate/base/exit_status.h"
 #include "accelerate/launch/port.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/root_cause.h"
 
 namespace accelerate::launch {
 
@@ -50,12 +51,12 @@ class MainMachineLink : public MachineLink {
     return state();
   }
 
-  Decision settle(Ending mine, bool starts_left, SignalWatch& signals) override {
+  Decision settle(Ending mine, bool starts_left, process::SignalWatch& signals) override {
     endings_[0] = mine;
     stop_others();
     for (look(); !all_ended(); look()) {
       int number = signals.wait(kPause);
-      if (!asks_to_stop(number)) continue;
+      if (!process::asks_to_stop(number)) continue;
       if (failed(*endings_[0])) break;  // a second request, or the job fails anyway
       endings_[0] = stopped_by(number);
       stop_others();
@@ -85,31 +86,32 @@ class MainMachineLink : public MachineLink {
   }
 
   /// The root-cause machine, if any has failed.
-  std::optional<size_t> to_blame() const {
-    std::optional<size_t> first;
-    auto key = [&](size_t machine) {
-      return std::pair(endings_[machine]->lost_peer, endings_[machine]->unix_milliseconds);
-    };
+  std::optional<size_t> root_cause() const {
+    std::vector<process::Failure> failures;
     for (size_t machine = 0; machine < endings_.size(); ++machine) {
-      if (has_failed(machine) && (!first || key(machine) < key(*first))) first = machine;
+      if (!has_failed(machine)) continue;
+      failures.push_back({.victim = endings_[machine]->lost_peer,
+                          .began = endings_[machine]->unix_milliseconds,
+                          .order = static_cast<int>(machine)});
     }
-    return first;
+    if (failures.empty()) return std::nullopt;
+    return failures[process::root_cause(failures)].order;
   }
 
   /// Decides what all machines do next, and tells the others.
   Decision decide(bool starts_left) const {
-    auto blamed = to_blame();
+    auto cause = root_cause();
     bool may_retry = true;
     for (size_t machine = 0; machine < endings_.size(); ++machine) {
       if (has_failed(machine)) may_retry &= endings_[machine]->may_retry;
     }
-    Decision decision{.again = blamed && may_retry && starts_left};
+    Decision decision{.again = cause && may_retry && starts_left};
     if (decision.again) decision.main_process_port = port_ != 0 ? port_ : free_port();
-    auto job = blamed ? *endings_[*blamed] : Ending{};
+    auto job = cause ? *endings_[*cause] : Ending{};
     for (size_t machine = 0; machine < endings_.size(); ++machine) {
-      bool own = blamed == machine;
+      bool own = cause == machine;
       auto ending = job;
-      if (blamed && !own) ending.message = "machine " + std::to_string(*blamed) + ": " + job.message;
+      if (cause && !own) ending.message = "machine " + std::to_string(*cause) + ": " + job.message;
       if (machine == 0) {
         decision.ending = ending;
       } else {
@@ -156,11 +158,11 @@ class OtherMachineLink : public MachineLink {
     return decision_ || main_machine_.gone() ? Elsewhere::Failed : told_;
   }
 
-  Decision settle(Ending mine, bool /*starts_left*/, SignalWatch& signals) override {
+  Decision settle(Ending mine, bool /*starts_left*/, process::SignalWatch& signals) override {
     main_machine_.send(text_of(mine));
     for (look(); !decision_ && !main_machine_.gone(); look()) {
       int number = signals.wait(kPause);
-      if (asks_to_stop(number)) return {.ending = stopped_by(number)};
+      if (process::asks_to_stop(number)) return {.ending = stopped_by(number)};
     }
     auto decision = decision_.value_or(Decision{});
     if (!decision_) {
@@ -168,7 +170,7 @@ class OtherMachineLink : public MachineLink {
       decision.ending.message = "machine 0: " + decision.ending.message;
     }
     // The local ending has the full details.
-    if (failed(mine) && (decision_ ? to_blame_ : !mine.lost_peer)) decision.ending = mine;
+    if (failed(mine) && (decision_ ? is_root_cause_ : !mine.lost_peer)) decision.ending = mine;
     decision_.reset();
     told_ = Elsewhere::Running;
     return decision;
@@ -185,14 +187,14 @@ class OtherMachineLink : public MachineLink {
       if (word != "again" && word != "over") continue;
       decision_.emplace().again = word == "again";
       text >> decision_->main_process_port >> word;
-      to_blame_ = word == "own";
+      is_root_cause_ = word == "own";
       decision_->ending = ending_of(text);
     }
   }
 
   LineSocket main_machine_;
   std::optional<Decision> decision_;
-  bool to_blame_ = false;  // as decided by machine 0
+  bool is_root_cause_ = false;  // as decided by machine 0
   Elsewhere told_ = Elsewhere::Running;
 };
 
@@ -200,7 +202,7 @@ class OtherMachineLink : public MachineLink {
 
 Ending stopped_by(int signal_number) {
   return {.exit_code = 128 + signal_number,
-          .message = "stopped by " + signal_name(signal_number),
+          .message = "stopped by " + process::signal_name(signal_number),
           .unix_milliseconds = now_in_milliseconds()};
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "accelerate/launch/line_socket.h"
-#include "accelerate/launch/signal_watch.h"
 #include "accelerate/launch/supervisor.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
@@ -44,7 +44,7 @@ class MachineLink {
 
   /// Reports how the ranks of this machine ended, waits for all machines, and returns the decision. They restart if
   /// every machine that failed allows it, all are reachable, and `starts_left`. A signal to stop ends the job.
-  virtual Decision settle(Ending mine, bool starts_left, SignalWatch& signals) = 0;
+  virtual Decision settle(Ending mine, bool starts_left, process::SignalWatch& signals) = 0;
 };
 
 /// The end of machine 0, with the connections to machines 1, 2, ... Rank 0 uses `port` in every attempt, or a free one

@@ -53,7 +53,7 @@ std::string MainMachine::problem() const {
          ": " + describe(error);
 }
 
-int MainMachine::wait(seconds timeout, SignalWatch& signals) const {
+int MainMachine::wait(seconds timeout, process::SignalWatch& signals) const {
   auto began = Clock::now();
   WaitNotice notice;
   for (auto wrong = problem(); !wrong.empty(); wrong = problem()) {

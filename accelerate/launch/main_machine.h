@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "accelerate/launch/signal_watch.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
@@ -24,7 +24,7 @@ class MainMachine {
 
   /// Waits until the port accepts connections. Throws Error after `timeout`. Returns early if a signal to stop arrives,
   /// with its number; otherwise returns 0.
-  int wait(std::chrono::seconds timeout, SignalWatch& signals) const;
+  int wait(std::chrono::seconds timeout, process::SignalWatch& signals) const;
 
  private:
   std::string host_;

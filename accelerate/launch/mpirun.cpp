@@ -3,15 +3,15 @@
 #include <filesystem>
 
 #include "accelerate/base/error.h"
-#include "accelerate/launch/run_and_capture.h"
+#include "accelerate/process/child_process.h"
 
 namespace accelerate::launch {
 
-Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOptions& options, const Command& program,
-                       const std::vector<EnvironmentVariable>& variables) {
+process::Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOptions& options,
+                                const process::Command& program, const std::vector<EnvironmentVariable>& variables) {
   auto per_host = std::to_string(options.local_processes());
   auto total = std::to_string(options.num_processes);
-  Command command{mpirun, {"mpirun"}};
+  process::Command command{mpirun, {"mpirun"}};
   auto& words = command.arguments;
   if (kind == MpiKind::OpenMpi) {
     words.insert(words.end(),
@@ -27,13 +27,13 @@ Command mpirun_command(const std::string& mpirun, MpiKind kind, const LaunchOpti
   return command;
 }
 
-Command find_mpirun(const LaunchOptions& options, const Command& program,
-                    const std::vector<EnvironmentVariable>& variables) {
+process::Command find_mpirun(const LaunchOptions& options, const process::Command& program,
+                             const std::vector<EnvironmentVariable>& variables) {
   if (!std::filesystem::is_regular_file(options.mpirun_hostfile)) {
     fail("--mpirun_hostfile ", options.mpirun_hostfile, " does not exist; it lists a host on each line");
   }
   for (const char* name : {"mpirun", "mpiexec"}) {
-    auto version = run_and_capture({name, "--version"});
+    auto version = process::run_and_capture({name, "--version"});
     if (version.exit_code != 0) continue;
     bool open_mpi =
         version.output.find("Open MPI") != std::string::npos || version.output.find("OpenRTE") != std::string::npos;

@@ -49,9 +49,9 @@ std::string find_python(const std::string& program, const std::string& search_pa
 
 }  // namespace
 
-Command find_command(const std::string& program, const std::vector<std::string>& arguments,
-                     const std::string& search_path, const ProgramKind& kind) {
-  Command command;
+process::Command find_command(const std::string& program, const std::vector<std::string>& arguments,
+                              const std::string& search_path, const ProgramKind& kind) {
+  process::Command command;
   if (kind.module) {
     command = {find_python(program, search_path), {"python3", "-m", program}};
   } else if (program.ends_with(".py") && !kind.no_python) {

@@ -5,12 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace accelerate::launch {
+#include "accelerate/process/child_process.h"
 
-struct Command {
-  std::string path;                    // of the file to execute
-  std::vector<std::string> arguments;  // the first is the name of the program
-};
+namespace accelerate::launch {
 
 /// How to interpret the name.
 struct ProgramKind {
@@ -21,7 +18,7 @@ struct ProgramKind {
 /// The command for `program`: a path, a name in `search_path` (the value of PATH), or a file in the current directory,
 /// in this order. A module or a .py file runs with the python3 found in `search_path`, which is the one of the active
 /// virtual environment. Throws Error if there is nothing to run.
-Command find_command(const std::string& program, const std::vector<std::string>& arguments,
-                     const std::string& search_path, const ProgramKind& kind = {});
+process::Command find_command(const std::string& program, const std::vector<std::string>& arguments,
+                              const std::string& search_path, const ProgramKind& kind = {});
 
 }  // namespace accelerate::launch

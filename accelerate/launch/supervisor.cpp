@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "accelerate/base/exit_status.h"
 #include "accelerate/launch/failure_log.h"
+#include "accelerate/process/exit_status.h"
 
 namespace accelerate::launch {
 
@@ -19,8 +19,8 @@ constexpr auto kSettling = milliseconds(100);
 
 constexpr auto kLooking = milliseconds(100);  // interval between checks of other machines
 
-bool has_ended(const Rank& rank) { return rank.process->wait_status().has_value(); }
-bool has_failed(const Rank& rank) { return rank.process->wait_status().value_or(0) != 0; }
+bool has_ended(const Rank& rank) { return rank.child->wait_status().has_value(); }
+bool has_failed(const Rank& rank) { return rank.child->wait_status().value_or(0) != 0; }
 
 bool all_ended(const std::vector<Rank>& ranks) { return std::all_of(ranks.begin(), ranks.end(), has_ended); }
 bool any_failed(const std::vector<Rank>& ranks) { return std::any_of(ranks.begin(), ranks.end(), has_failed); }
@@ -32,26 +32,26 @@ milliseconds time_until(Clock::time_point moment) {
 
 /// Signals rank 0 last: it hosts the store, and the others would report its loss.
 void send_signal(std::vector<Rank>& ranks, int number) {
-  std::for_each(ranks.rbegin(), ranks.rend(), [number](auto& rank) { rank.process->send_signal(number); });
+  std::for_each(ranks.rbegin(), ranks.rend(), [number](auto& rank) { rank.child->send_signal(number); });
 }
 
 /// Whether the rank gets the terminal's signals directly, like the launcher.
-bool hears_terminal(const Rank& rank) { return rank.process->joined_group(); }
+bool hears_terminal(const Rank& rank) { return rank.child->joined_group(); }
 
 /// Forwards the signal that the launcher has just received.
-void pass_on(std::vector<Rank>& ranks, int number, const SignalWatch& signals) {
+void pass_on(std::vector<Rank>& ranks, int number, const process::SignalWatch& signals) {
   bool heard = signals.from_terminal() && std::all_of(ranks.begin(), ranks.end(), hears_terminal);
   if (!heard) send_signal(ranks, number);
 }
 
 /// Waits at most `patience` for ranks that have been told to stop, then kills the rest, including processes that ended
 /// ranks have left behind. Returns the signal by which the user cut the wait short, or 0.
-int see_off(std::vector<Rank>& ranks, SignalWatch& signals, milliseconds patience) {
+int see_off(std::vector<Rank>& ranks, process::SignalWatch& signals, milliseconds patience) {
   int request = 0;
   auto until = Clock::now() + patience;
   while (!all_ended(ranks) && Clock::now() < until && request == 0) {
     int number = signals.wait(time_until(until));
-    if (asks_to_stop(number)) request = number;
+    if (process::asks_to_stop(number)) request = number;
   }
   send_signal(ranks, SIGKILL);
   while (!all_ended(ranks)) signals.wait(milliseconds(1000));
@@ -64,8 +64,9 @@ Elsewhere state_of(const LookElsewhere& look_elsewhere) {
   return look_elsewhere ? look_elsewhere() : Elsewhere::Running;
 }
 
-std::chrono::system_clock::time_point system_time(Failure::Time time) {
-  return std::chrono::time_point_cast<std::chrono::system_clock::duration>(Failure::Time::clock::to_sys(time));
+std::chrono::system_clock::time_point system_time(process::Evidence::Time time) {
+  return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
+      process::Evidence::Time::clock::to_sys(time));
 }
 
 /// Whether waiting after a failure may reveal the root cause. A key on the terminal can end a rank before the launcher
@@ -76,7 +77,7 @@ bool may_tell_more(const std::vector<Rank>& ranks) {
 
 /// After the first failure, records further failures until the root cause is clear. Returns the signal by which the
 /// user cut the wait short, or 0.
-int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals, const Patience& patience,
+int settle(const std::vector<Rank>& ranks, FailureLog& log, process::SignalWatch& signals, const Patience& patience,
            const LookElsewhere& look_elsewhere) {
   log.look();
   auto until = Clock::now() + kSettling;
@@ -87,7 +88,7 @@ int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals
   };
   while (may_tell_more(ranks) && (Clock::now() < until || cause_may_come())) {
     int number = signals.wait(milliseconds(10));
-    if (asks_to_stop(number)) return number;
+    if (process::asks_to_stop(number)) return number;
     log.look();
   }
   return 0;
@@ -95,14 +96,14 @@ int settle(const std::vector<Rank>& ranks, FailureLog& log, SignalWatch& signals
 
 }  // namespace
 
-Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience,
+Verdict supervise(std::vector<Rank>& ranks, process::SignalWatch& signals, const Patience& patience,
                   const LookElsewhere& look_elsewhere) {
   FailureLog log(ranks);
   std::optional<Clock::time_point> until_cause;  // the peer lost on another machine may be a rank of this one
   while (!all_ended(ranks) && !any_failed(ranks)) {
     int number = signals.wait(look_elsewhere ? kLooking : milliseconds(1000));
     if (number != 0) pass_on(ranks, number, signals);
-    if (asks_to_stop(number)) {
+    if (process::asks_to_stop(number)) {
       see_off(ranks, signals, patience.on_request);
       return stopped(number);
     }
@@ -117,13 +118,13 @@ Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience
   if (!any_failed(ranks)) return {};
 
   int request = settle(ranks, log, signals, patience, look_elsewhere);
-  auto blame = log.to_blame();
-  const auto& failed = ranks[blame.index];
-  Verdict verdict{.exit_code = exit_code_of(*failed.process->wait_status()),
-                  .failed = blame.index,
+  auto cause = log.root_cause();
+  const auto& failed = ranks[cause.index];
+  Verdict verdict{.exit_code = process::exit_code_of(*failed.child->wait_status()),
+                  .failed = cause.index,
                   .others_stopped = !all_ended(ranks),
-                  .lost_peer = is_victim(blame.failure),
-                  .failed_at = system_time(begin_of(blame.failure))};
+                  .lost_peer = is_victim(cause.evidence),
+                  .failed_at = system_time(begin_of(cause.evidence))};
   bool by_key = request != 0 && signals.from_terminal() && hears_terminal(failed);
   send_signal(ranks, SIGTERM);
   int later_request = see_off(ranks, signals, patience.with_peers);

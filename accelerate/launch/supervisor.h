@@ -9,14 +9,14 @@
 #include <optional>
 #include <vector>
 
-#include "accelerate/launch/child_process.h"
-#include "accelerate/launch/signal_watch.h"
+#include "accelerate/process/child_process.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
 
 struct Rank {
   int number;
-  std::unique_ptr<ChildProcess> process;
+  std::unique_ptr<process::ChildProcess> child;
   std::filesystem::path error_file = {};  // where it reports a crash
 };
 
@@ -47,7 +47,7 @@ using LookElsewhere = std::function<Elsewhere()>;
 /// signals directly. Failures on other machines stop the ranks here. While only victims have failed, here and
 /// elsewhere, the root cause has `patience.with_lost_peer` to end by itself, so that its exit code is known. On return
 /// no process of the ranks' groups is running, unless all ranks succeeded.
-Verdict supervise(std::vector<Rank>& ranks, SignalWatch& signals, const Patience& patience = {},
+Verdict supervise(std::vector<Rank>& ranks, process::SignalWatch& signals, const Patience& patience = {},
                   const LookElsewhere& look_elsewhere = {});
 
 }  // namespace accelerate::launch

@@ -8,9 +8,9 @@
 
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/loopback_port.h"
-#include "accelerate/base/process_limits.h"
-#include "accelerate/base/standard_streams.h"
 #include "accelerate/comm/partial_state.h"
+#include "accelerate/process/process_limits.h"
+#include "accelerate/process/standard_streams.h"
 #include "accelerate/ranks/rank_crew.h"
 #include "accelerate/ranks/rank_streams.h"
 
@@ -55,13 +55,14 @@ void enter_job(int local_rank, int num_processes, const Node& node, std::optiona
 std::vector<std::string> fork_ranks(int num_processes, const std::function<std::string(int rank)>& body,
                                     const ForkOptions& options) {
   if (num_processes < 1) fail("num_processes is ", num_processes, "; it must be at least 1");
-  check_process_limits("num_processes is " + std::to_string(num_processes), num_processes, process_limits());
+  process::check_process_limits("num_processes is " + std::to_string(num_processes), num_processes,
+                                process::process_limits());
   if (comm::PartialState::initialized() && comm::PartialState().use_distributed()) {
     fail("this process is already rank ", comm::PartialState().process_index(), " of ",
          comm::PartialState().num_processes(),
          "; ranks cannot be forked from a rank. Start them before the first Accelerator or PartialState");
   }
-  open_closed_streams();
+  process::open_closed_streams();
   auto node = options.node;
   int first_rank = node.rank * num_processes;
   std::optional<LoopbackPort> store;

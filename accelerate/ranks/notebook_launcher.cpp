@@ -8,10 +8,10 @@
 #include <ATen/DeviceAccelerator.h>
 
 #include "accelerate/base/cpu.h"
-#include "accelerate/base/exit_status.h"
 #include "accelerate/base/gpu.h"
 #include "accelerate/comm/partial_state.h"
-#include "accelerate/ranks/held_signals.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::ranks {
 
@@ -79,10 +79,11 @@ void check(const NotebookLauncherOptions& options) {
 }
 
 /// Waits before a restart. Throws if SIGINT or SIGTERM arrives meanwhile.
-void wait_for_restart(std::chrono::milliseconds interval, HeldSignals& signals) {
+void wait_for_restart(std::chrono::milliseconds interval, process::SignalRecorder& signals) {
   auto until = std::chrono::steady_clock::now() + interval;
   do {
-    if (int number = signals.take()) fail("interrupted by ", signal_name(number), " before the ranks were restarted");
+    if (int number = signals.take())
+      fail("interrupted by ", process::signal_name(number), " before the ranks were restarted");
     std::this_thread::sleep_for(std::min(interval, std::chrono::milliseconds(5)));
   } while (std::chrono::steady_clock::now() < until);
 }
@@ -106,7 +107,7 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
                    .pass_signals_on = true};
   if (mixed_precision) fork.environment.push_back({"ACCELERATE_MIXED_PRECISION", mixed_precision});
   fork.environment.push_back({"TORCHELASTIC_MAX_RESTARTS", std::to_string(options.max_restarts)});
-  HeldSignals signals;  // also between restarts
+  process::SignalRecorder signals;  // also between restarts
   for (int restarts = 0;; ++restarts) {
     auto attempt = fork;
     attempt.environment.push_back({"TORCHELASTIC_RESTART_COUNT", std::to_string(restarts)});

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <ranges>
 
-#include "accelerate/base/exit_status.h"
 #include "accelerate/base/text.h"
+#include "accelerate/process/exit_status.h"
 
 namespace accelerate::ranks {
 
@@ -84,6 +84,17 @@ std::string RankCrew::running_ranks() const {
   return listed(ranks_ | running | std::views::transform([](const auto& rank) { return rank.rank(); }));
 }
 
+const RankProcess& RankCrew::root_cause() const {
+  std::vector<const RankProcess*> failed;
+  std::vector<process::Failure> failures;
+  for (const auto& rank : ranks_) {
+    if (!rank.failure()) continue;
+    failed.push_back(&rank);
+    failures.push_back(rank.evidence());
+  }
+  return *failed[process::root_cause(failures)];
+}
+
 void RankCrew::fail_with_first_failure() {
   int signal_number = 0;
   auto until = Clock::now() + kSettling;
@@ -96,8 +107,7 @@ void RankCrew::fail_with_first_failure() {
   });
   // Ctrl-C on a terminal reaches the ranks too, perhaps before this process.
   if (signal_number != 0) fail_interrupted(signal_number);
-  auto& first = *std::min_element(ranks_.begin(), ranks_.end(),
-                                  [](const auto& left, const auto& right) { return left.failed_before(right); });
+  auto& first = root_cause();
   auto reason = *first.failure();
   stop(SIGTERM, options_.grace);
   throw RankError(first.rank(),
@@ -107,7 +117,8 @@ void RankCrew::fail_with_first_failure() {
 void RankCrew::fail_interrupted(int signal_number) {
   auto running = running_ranks();
   stop(signal_number, options_.grace);
-  fail("interrupted by ", signal_name(signal_number), "; these of ", world_size_, " ranks were stopped: ", running);
+  fail("interrupted by ", process::signal_name(signal_number), "; these of ", world_size_,
+       " ranks were stopped: ", running);
 }
 
 void RankCrew::fail_too_late() {

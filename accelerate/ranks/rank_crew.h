@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "accelerate/base/pipe.h"
+#include "accelerate/base/descriptor.h"
+#include "accelerate/process/signals.h"
 #include "accelerate/ranks/fork_ranks.h"
-#include "accelerate/ranks/held_signals.h"
 #include "accelerate/ranks/rank_process.h"
 
 namespace accelerate::ranks {
@@ -50,6 +50,7 @@ class RankCrew {
   bool any_failed() const;
   bool all_returned() const;
   bool all_ended() const;
+  const RankProcess& root_cause() const;
 
   [[noreturn]] void fail_with_first_failure();
   [[noreturn]] void fail_interrupted(int signal_number);
@@ -57,7 +58,7 @@ class RankCrew {
 
   const ForkOptions& options_;
   int world_size_;
-  std::optional<HeldSignals> signals_;
+  std::optional<process::SignalRecorder> signals_;
   Gate gate_;
   std::deque<RankProcess> ranks_;
 };

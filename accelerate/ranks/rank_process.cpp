@@ -15,13 +15,12 @@
 #include <thread>
 #include <utility>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
-#include "accelerate/base/lost_peer.h"
-#include "accelerate/base/pipe.h"
-#include "accelerate/base/uncaught.h"
-#include "accelerate/base/write_all.h"
-#include "accelerate/ranks/held_signals.h"
+#include "accelerate/process/crash_file.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/lost_peer.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::ranks {
 
@@ -47,29 +46,15 @@ std::string describe_exception() {
   try {
     throw;
   } catch (const std::exception& error) {
-    return message_of(error);
+    return process::message_of(error);
   } catch (...) {
     return "an exception that is not a std::exception";
   }
 }
 
-/// Removes the parent's signal handlers and mask: a signal ends the rank, and the parent reports it. Signals that the
-/// parent ignores, as under nohup, stay ignored.
-void restore_default_signals() {
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) {
-    struct sigaction inherited{};
-    sigaction(number, nullptr, &inherited);
-    if (inherited.sa_handler != SIG_IGN) signal(number, SIG_DFL);
-  }
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
 [[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int gate_fd) {
-  restore_default_signals();
-  HeldSignals::forget_those_of_parent();
-  forget_lost_peer();
+  process::restore_default_signals();  // a signal ends the rank, and the parent reports it
+  process::clear_lost_peer();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent ended before prctl(2)
 
@@ -81,7 +66,7 @@ void restore_default_signals() {
       header.success = true;
     } catch (...) {
       text = describe_exception();
-      header.lost_peer = has_lost_peer();
+      header.lost_peer = process::has_lost_peer();
     }
     header.time = std::chrono::steady_clock::now().time_since_epoch().count();
   }).join();
@@ -171,17 +156,12 @@ std::optional<std::string> RankProcess::failure() const {
     return "its process ended before its function returned, for an unknown reason, because this program ignores "
            "SIGCHLD or waits for children itself";
   }
-  auto end = describe_exit(*wait_status_);
+  auto end = process::describe_exit(*wait_status_);
   return crashed() ? end : end + " before its function returned";
 }
 
-bool RankProcess::lost_peer() const { return outcome_ && outcome_->lost_peer; }
-
-bool RankProcess::failed_before(const RankProcess& other) const {
-  auto order = [](const RankProcess& process) {
-    return std::pair(process.lost_peer(), process.outcome_ ? process.outcome_->time : int64_t{0});
-  };
-  return failure() && (!other.failure() || order(*this) < order(other));
+process::Failure RankProcess::evidence() const {
+  return {.victim = lost_peer(), .silent = !outcome_, .began = outcome_ ? outcome_->time : 0, .order = rank_};
 }
 
 void RankProcess::send_signal(int number) {

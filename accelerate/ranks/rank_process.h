@@ -14,6 +14,7 @@
 #include <string>
 
 #include "accelerate/base/descriptor.h"
+#include "accelerate/process/root_cause.h"
 
 namespace accelerate::ranks {
 
@@ -47,11 +48,10 @@ class RankProcess {
   std::optional<std::string> failure() const;
 
   /// Whether the rank failed because another one is gone or did not take part.
-  bool lost_peer() const;
+  bool lost_peer() const { return outcome_ && outcome_->lost_peer; }
 
-  /// Orders failures, root cause first. Ranks that lost a peer are victims and come last. Crashes and exits come first:
-  /// they send no message, and peers often report them before the process has ended.
-  bool failed_before(const RankProcess& other) const;
+  /// The failure in terms of process::root_cause(). Silent are crashes and exits: they send no message.
+  process::Failure evidence() const;
 
   void send_signal(int number);
 

@@ -9,9 +9,9 @@ namespace accelerate::ranks {
 
 RankStreams::RankStreams(const std::string& line_prefix, int first_rank, int num_ranks) {
   for (int local_rank = 0; !line_prefix.empty() && local_rank < num_ranks; ++local_rank) {
-    StreamTarget target{.local_rank = local_rank,
-                        .console = STDOUT_FILENO,
-                        .prefix = prefix_of(line_prefix, first_rank + local_rank, local_rank)};
+    process::StreamTarget target{.local_rank = local_rank,
+                                 .console = STDOUT_FILENO,
+                                 .prefix = prefix_of(line_prefix, first_rank + local_rank, local_rank)};
     int output = output_.open(target);
     target.is_errors = true;
     target.console = STDERR_FILENO;

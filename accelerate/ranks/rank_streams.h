@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "accelerate/base/rank_output.h"
+#include "accelerate/process/rank_output.h"
 
 namespace accelerate::ranks {
 
@@ -23,7 +23,7 @@ class RankStreams {
   void start() { output_.start(); }
 
  private:
-  RankOutput output_;
+  process::RankOutput output_;
   std::vector<std::pair<int, int>> streams_;  // output and errors of each rank
 };
 

@@ -4,9 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,8 +14,8 @@
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
-#include "accelerate/base/pipe.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/standard_streams.h"
 
 namespace accelerate::notebook {
 
@@ -34,21 +32,11 @@ constexpr size_t kTerminalBytes = 1 << 16;        // more than a terminal holds;
 // tells of the cell's end can be among them.
 constexpr std::chrono::milliseconds kPause(50);
 
-/// A terminal for what cells print: programs write to it line by line, and draw their progress bars. What is written
-/// comes out unchanged.
+/// A terminal for what cells print: programs write to it line by line, and draw their progress bars.
 Pipe open_terminal() {
-  Descriptor ours(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!ours || grantpt(ours.get()) != 0 || unlockpt(ours.get()) != 0)
-    fail("the notebook has no terminal: ", std::strerror(errno));
-  Descriptor theirs(open(ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!theirs) fail("the notebook has no terminal: ", std::strerror(errno));
-  termios settings{};
-  tcgetattr(theirs.get(), &settings);
-  cfmakeraw(&settings);
-  tcsetattr(theirs.get(), TCSANOW, &settings);
-  winsize size{.ws_row = 40, .ws_col = kColumns, .ws_xpixel = 0, .ws_ypixel = 0};
-  ioctl(theirs.get(), TIOCSWINSZ, &size);
-  return {std::move(ours), std::move(theirs)};
+  auto terminal = process::open_terminal({.ws_row = 40, .ws_col = kColumns, .ws_xpixel = 0, .ws_ypixel = 0});
+  if (!terminal) fail("the notebook has no terminal: ", std::strerror(errno));
+  return std::move(*terminal);
 }
 
 /// In the child. The two pipes stay open under their numbers.
@@ -96,7 +84,7 @@ void WorkerProcess::stop() {
   kill(-pid_, SIGKILL);
   int status = 0;
   waitpid(pid_, &status, 0);
-  end_ = describe_exit(status);
+  end_ = process::describe_exit(status);
   pid_ = -1;
 }
 

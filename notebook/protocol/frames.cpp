@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <charconv>
 
+#include "accelerate/base/descriptor.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/scope.h"
-#include "accelerate/base/write_all.h"
 
 namespace accelerate::notebook {
 

@@ -1,18 +1,25 @@
 #pragma once
 
-// Interrupts that come when no launcher of ranks is there to take them: they keep a cell that is still being compiled
-// from running.
+// Interrupts that arrive while no launcher of ranks takes them: they keep a cell that is still being compiled from
+// running.
+
+#include <signal.h>
+
+#include <cstdint>
+
+#include "accelerate/process/signals.h"
 
 namespace accelerate::notebook {
 
-/// From now on SIGINT is noted. A handler of its own does not keep the launcher of ranks from noticing interrupts too,
-/// as ignoring them would.
-void note_interrupts();
+inline int64_t num_old_interrupts = 0;
 
-/// Forgets what was noted; a new cell begins.
-void forget_interrupts();
+/// Records SIGINT from now on, even if it was ignored. While notebook_launcher() runs, it takes the interrupts instead.
+inline void note_interrupts() { process::count_signal(SIGINT, process::IfHandled::Replace); }
+
+/// Forgets the interrupts so far: a new cell begins.
+inline void forget_interrupts() { num_old_interrupts = process::num_signals(SIGINT); }
 
 /// Whether an interrupt has come since.
-bool was_interrupted();
+inline bool was_interrupted() { return process::num_signals(SIGINT) > num_old_interrupts; }
 
 }  // namespace accelerate::notebook

@@ -6,8 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "accelerate/base/crash_file.h"
-#include "accelerate/base/uncaught.h"
+#include "accelerate/process/crash_file.h"
 
 namespace {
 
@@ -39,8 +38,8 @@ namespace {
 }  // namespace
 
 int main(int argc, char** argv) {
-  accelerate::report_uncaught_exceptions();
-  accelerate::report_crashes();
+  accelerate::process::report_uncaught_exceptions();
+  accelerate::process::report_crashes();
   std::string way = argc > 1 ? argv[1] : "";
   if (argc > 2 && chdir(argv[2]) != 0) return 2;
   if (way == "segv") write_to_nowhere();

@@ -184,11 +184,11 @@ TEST_CASE("a crash in native code is told with its place in the program") {
     std::vector<const char*> told;
   };
   for (const auto& [way, exit_code, told] : std::vector<Case>{
-           {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:16", "main"}},
-           {"first", 139, {"Segmentation fault", "write_to(", "crashing_program.cpp:20", "main"}},
-           {"inline", 139, {"Segmentation fault", "crashing_program.cpp:22", "crashing_program.cpp:25", "main"}},
+           {"segv", 139, {"Segmentation fault", "write_to_nowhere", "crashing_program.cpp:15", "main"}},
+           {"first", 139, {"Segmentation fault", "write_to(", "crashing_program.cpp:19", "main"}},
+           {"inline", 139, {"Segmentation fault", "crashing_program.cpp:21", "crashing_program.cpp:24", "main"}},
            {"abort", 134, {"Aborted", "crashing_program.cpp"}},
-           {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:34"}},
+           {"throw", 1, {"no such \"value\"", "find_value", "crashing_program.cpp:33"}},
            {"much", 1, {"much \xEF\xBF\xBD\"\"", "say_much"}},
            {"overflow", 139, {"Segmentation fault", "overflow"}},
        }) {

@@ -7,10 +7,10 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/comm/operations.h"
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/comm/random.h"
+#include "accelerate/process/lost_peer.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
@@ -285,7 +285,7 @@ TEST_CASE("a tensor that cannot be sent is this rank's own failure, and no lost 
       const auto failure = tests::failure_of([&] { group.all_reduce(without_values); });
       CHECK_FALSE(failure.empty());
       CHECK_MESSAGE(failure.find("did not take part") == failure.npos, failure);
-      CHECK_FALSE(has_lost_peer());
+      CHECK_FALSE(process::has_lost_peer());
     });
   }
 }

@@ -12,12 +12,12 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
 #include "accelerate/base/loopback_port.h"
 #include "accelerate/launch/arrival.h"
 #include "accelerate/launch/main_machine.h"
 #include "accelerate/launch/mpirun.h"
 #include "accelerate/launch/slurm.h"
+#include "accelerate/process/exit_status.h"
 #include "tests/support/resolver.h"
 
 using namespace accelerate;
@@ -54,7 +54,7 @@ TEST_CASE("one node of Slurm is one machine") {
 
 TEST_CASE("mpirun is called as its kind takes it") {
   LaunchOptions options{.num_processes = 16, .num_machines = 4, .mpirun_hostfile = "hosts/hostfile"};
-  Command program{"/usr/bin/python3", {"python3", "script", "--cpu"}};
+  process::Command program{"/usr/bin/python3", {"python3", "script", "--cpu"}};
   CHECK(mpirun_command("/usr/bin/mpirun", MpiKind::Hydra, options, program, {{"A", "1"}}).arguments ==
         std::vector<std::string>{"mpirun", "-f", "hosts/hostfile", "-ppn", "4", "-n", "16", "/usr/bin/python3",
                                  "script", "--cpu"});
@@ -85,7 +85,7 @@ pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeo
                      std::optional<int> machine_rank = std::nullopt, const std::string& host = "127.0.0.1") {
   pid_t pid = fork();
   if (pid != 0) return pid;
-  SignalWatch signals;
+  process::SignalWatch signals;
   try {
     auto arrival = arrive(host, port, shape, machine_rank, timeout, signals);
     _exit(arrival.main_process_port > 0 ? arrival.machine_rank : 99);
@@ -97,7 +97,7 @@ pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeo
 int exit_code_after(pid_t pid) {
   int status = 0;
   waitpid(pid, &status, 0);
-  return exit_code_of(status);
+  return process::exit_code_of(status);
 }
 
 int unused_port() {

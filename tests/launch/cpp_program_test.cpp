@@ -9,7 +9,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/launch/run_and_capture.h"
+#include "accelerate/process/child_process.h"
 #include "tests/support/captured_stderr.h"
 #include "tests/support/temporary_directory.h"
 
@@ -32,7 +32,7 @@ TEST_CASE("a source file is compiled once, and again when it or what it includes
   auto exit_code = [&](const BuildRecipe& with) {
     fs::path program;
     said = tests::captured_stderr([&] { program = compile_program(source, with, root / "cache"); });
-    return run_and_capture({program.string()}).exit_code;
+    return process::run_and_capture({program.string()}).exit_code;
   };
   CHECK(exit_code(recipe) == 3);
   CHECK_MESSAGE(said.find("compiling the library headers") != std::string::npos, said);
@@ -76,7 +76,7 @@ TEST_CASE("a program is compiled again when the library has changed, and its hea
   auto exit_code = [&](const std::string& source) {
     fs::path program;
     said = tests::captured_stderr([&] { program = compile_program(source, recipe, directory.path() / "cache"); });
-    return run_and_capture({program.string()}).exit_code;
+    return process::run_and_capture({program.string()}).exit_code;
   };
   for (int number : {1, 2}) {
     write_library(std::to_string(number));
@@ -97,14 +97,15 @@ TEST_CASE("CXXFLAGS and LDFLAGS of the environment belong to the compilation") {
   auto source = directory.write("train.cpp", "int other();\nint main() { return ANSWER[0] + other(); }\n");
   directory.write("other.cpp", "int other() { return 1; }\n");
   auto library = (directory.path() / "other.o").string();
-  REQUIRE(run_and_capture({"c++", "-c", (directory.path() / "other.cpp").string(), "-o", library}).exit_code == 0);
+  REQUIRE(process::run_and_capture({"c++", "-c", (directory.path() / "other.cpp").string(), "-o", library}).exit_code ==
+          0);
   const BuildRecipe recipe{.version = "1", .compiler = "c++", .compile_flags = {"-O0", "-DANSWER=0"}};
   auto exit_code = [&](const char* flags) {
     PatchEnvironment environment{{"CXXFLAGS", flags}, {"LDFLAGS", library}};
     fs::path program;
     tests::captured_stderr(
         [&] { program = compile_program(source, with_environment_flags(recipe), directory.path() / "cache"); });
-    return run_and_capture({program.string()}).exit_code;
+    return process::run_and_capture({program.string()}).exit_code;
   };
   CHECK(exit_code("-UANSWER '-DANSWER=\"\\2 \"'") == 3);
   CHECK(exit_code("-UANSWER '-DANSWER=\"\\4 \"'  -O1") == 5);
@@ -151,7 +152,7 @@ TEST_CASE("a source whose path make would take apart is compiled again when it h
   auto exit_code = [&] {
     fs::path program;
     tests::captured_stderr([&] { program = compile_program(source, recipe, directory.path() / "cache"); });
-    return run_and_capture({program.string()}).exit_code;
+    return process::run_and_capture({program.string()}).exit_code;
   };
   CHECK(exit_code() == 3);
   directory.write("a b/$x #1.cpp", "int main() { return 4; }\n");
@@ -173,7 +174,7 @@ TEST_CASE("a source that is edited while it compiles is compiled again") {
   auto exit_code = [&] {
     fs::path program;
     said = tests::captured_stderr([&] { program = compile_program(source, recipe, root / "cache"); });
-    return run_and_capture({program.string()}).exit_code;
+    return process::run_and_capture({program.string()}).exit_code;
   };
   exit_code();
   CHECK(exit_code() == 4);
@@ -193,7 +194,7 @@ TEST_CASE("launches of one source at the same time compile it once") {
     for (int i = 0; i < 3; ++i) {
       launches.emplace_back([&] {
         auto program = compile_program(source, recipe, directory.path() / "cache");
-        CHECK(run_and_capture({program.string()}).exit_code == 3);
+        CHECK(process::run_and_capture({program.string()}).exit_code == 3);
       });
     }
     for (auto& launch : launches) launch.join();

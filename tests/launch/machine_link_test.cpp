@@ -28,7 +28,7 @@ std::vector<std::unique_ptr<MachineLink>> linked_machines(int count, int port) {
 /// What each machine decides when its ranks end as told; a machine that ends well first waits to hear of a failure.
 std::vector<Decision> settle_all(std::vector<std::unique_ptr<MachineLink>>& links, const std::vector<Ending>& endings,
                                  bool starts_left) {
-  SignalWatch signals;
+  process::SignalWatch signals;
   std::vector<Decision> decisions(links.size());
   bool any_failed = false;
   for (const auto& ending : endings) any_failed |= ending.exit_code != 0;
@@ -96,7 +96,7 @@ TEST_CASE("the machine that failed first is to blame, and one that only lost a p
 
 TEST_CASE("a lost peer is told apart from a failure, so that the one who is lost has time to end") {
   auto links = linked_machines(2, 0);
-  SignalWatch signals;
+  process::SignalWatch signals;
   std::thread main([&] { links[0]->settle({.exit_code = 1, .lost_peer = true}, /*starts_left=*/false, signals); });
   while (links[1]->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
   CHECK(links[1]->look_elsewhere() == Elsewhere::LostPeer);
@@ -147,7 +147,7 @@ TEST_CASE("a machine whose launcher is gone ends the job everywhere") {
 
   links = linked_machines(2, 0);
   links[0].reset();
-  SignalWatch signals;
+  process::SignalWatch signals;
   while (links[1]->look_elsewhere() == Elsewhere::Running) std::this_thread::yield();
   CHECK(links[1]->settle({}, /*starts_left=*/true, signals).ending.message == "machine 0: its launcher has ended");
 }

@@ -24,14 +24,14 @@ using Clock = std::chrono::steady_clock;
 /// Ranks that are lines of shell, in a directory of their own.
 struct Job {
   void start(const std::string& script) {
-    ChildProcess::Setup setup;
+    process::ChildProcess::Setup setup;
     setup.environment = {"NOTES=" + directory.path().string(), "PATH=/usr/bin:/bin"};
     setup.signal_mask = signals.original_mask();
     int number = static_cast<int>(ranks.size());
-    ranks.push_back({number, std::make_unique<ChildProcess>(Command{"/bin/sh", {"sh", "-c", script}}, setup)});
+    ranks.push_back({number, std::make_unique<process::ChildProcess>(process::Command{"/bin/sh", {"sh", "-c", script}}, setup)});
   }
   tests::TemporaryDirectory directory;  // first, so that it outlives the ranks
-  SignalWatch signals;
+  process::SignalWatch signals;
   std::vector<Rank> ranks;
 };
 
@@ -48,7 +48,7 @@ TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
   CHECK(verdict.others_stopped);
   CHECK(Clock::now() - begin >= 300ms);
   CHECK(Clock::now() - begin < 5s);
-  CHECK(job.ranks[0].process->wait_status() == SIGKILL);
+  CHECK(job.ranks[0].child->wait_status() == SIGKILL);
 }
 
 TEST_CASE("a second request to stop kills at once") {
@@ -67,7 +67,7 @@ TEST_CASE("a second request to stop kills at once") {
   CHECK(verdict.stopped_by == SIGINT);
   CHECK(verdict.exit_code == 128 + SIGINT);
   CHECK(Clock::now() - begin < 5s);
-  CHECK(job.ranks[0].process->wait_status() == SIGKILL);
+  CHECK(job.ranks[0].child->wait_status() == SIGKILL);
 }
 
 TEST_CASE("a request to stop while the peers of a failed rank are stopped is remembered") {
@@ -113,17 +113,17 @@ TEST_CASE("the order of ends is the kernel's, however late the launcher looks") 
     for (int rank : {0, 1})
       job.start(rank == first ? "exit 7" : "while [ ! -e $NOTES/go ]; do sleep 0.01; done; exit 1");
     FailureLog log(job.ranks);
-    while (!job.ranks[static_cast<size_t>(first)].process->wait_status()) usleep(1000);
+    while (!job.ranks[static_cast<size_t>(first)].child->wait_status()) usleep(1000);
     std::ofstream(job.directory.path() / "go");
-    while (!job.ranks[static_cast<size_t>(1 - first)].process->wait_status()) usleep(1000);
+    while (!job.ranks[static_cast<size_t>(1 - first)].child->wait_status()) usleep(1000);
     log.look();
-    CHECK(log.to_blame().index == static_cast<size_t>(first));
+    CHECK(log.root_cause().index == static_cast<size_t>(first));
     CHECK_FALSE(log.only_victims());
   }
 }
 
 TEST_CASE("only a request to stop ends a pause early") {
-  SignalWatch signals;
+  process::SignalWatch signals;
   pid_t child = fork();  // whose end is a signal, too
   if (child == 0) _exit(0);
   raise(SIGUSR2);

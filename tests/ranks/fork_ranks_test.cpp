@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/lost_peer.h"
 #include "accelerate/base/scope.h"
+#include "accelerate/process/lost_peer.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/torch.h"
 
@@ -214,7 +214,7 @@ TEST_CASE("fewer than one process is an error") {
 TEST_CASE("a rank that lost a peer is not blamed for it, although the peer takes longer to end") {
   auto body = [](int rank) -> std::string {
     if (rank == 0) {
-      note_lost_peer("rank 1 has left the group");
+      process::note_lost_peer("rank 1 has left the group");
       fail("rank 1 has left the group");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -222,7 +222,7 @@ TEST_CASE("a rank that lost a peer is not blamed for it, although the peer takes
   };
   CHECK(tests::failure_of([&] { ranks::fork_ranks(2, body); }) ==
         "rank 1 of 2 failed: ended with exit code 7 before its function returned");
-  CHECK_FALSE(has_lost_peer());  // here
+  CHECK_FALSE(process::has_lost_peer());  // here
 }
 
 TEST_CASE("more ranks than the machine can hold are refused with the limit") {

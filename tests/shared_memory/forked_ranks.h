@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
+#include "accelerate/process/exit_status.h"
 #include "accelerate/shared_memory/exchange_segments.h"
 #include "tests/support/hang_limit.h"
 #include "tests/support/temporary_directory.h"
@@ -117,7 +117,7 @@ class ForkedRanks {
     if (waitpid(pids_[rank], &status, 0) != pids_[rank]) return "is not there";
     pids_[rank] = -1;
     auto key = "result/" + std::to_string(rank);
-    return store_.has(key) ? store_.get(key) : describe_exit(status);
+    return store_.has(key) ? store_.get(key) : process::describe_exit(status);
   }
 
   /// When the body of a rank that has an outcome was over.

@@ -17,7 +17,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/base/exit_status.h"
+#include "accelerate/process/exit_status.h"
 #include "tests/support/hang_limit.h"
 
 namespace accelerate::tests {
@@ -63,7 +63,7 @@ class Program {
     bool in_time = wait_until([&] { return waitpid(pid_, &status, WNOHANG) == pid_; }, limit);
     if (!in_time) fail("the program still runs after ", limit.count(), " ms; it wrote:\n", output(), errors());
     ended_ = true;
-    return exit_code_of(status);
+    return process::exit_code_of(status);
   }
 
   /// Waits until the program has written `text` to its output. Returns whether it did.

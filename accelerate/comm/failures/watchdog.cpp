@@ -15,6 +15,7 @@
 #include "accelerate/base/thread_without_signals.h"
 #include "accelerate/comm/failures/quiet_c10d.h"
 #include "accelerate/comm/store.h"
+#include "accelerate/process/signals.h"
 
 namespace accelerate::comm {
 
@@ -32,9 +33,8 @@ constexpr auto kSettling = std::chrono::milliseconds(500);
 constexpr auto kStoreLinger = std::chrono::milliseconds(350);
 constexpr auto kPatienceWithStore = std::chrono::milliseconds(900);
 
-std::atomic<int64_t> num_report_requests = 0;
+constexpr int kReportRequest = SIGUSR2;
 std::atomic<int64_t> num_reports_answered = 0;
-static_assert(std::atomic<int64_t>::is_always_lock_free);  // a signal handler writes it
 
 /// Held while a heartbeat is sent. Locked at exit and never released: a thread that used the store while libtorch's
 /// static objects are destroyed would crash.
@@ -87,14 +87,7 @@ std::string ask_store(c10d::Store& store, const Question& question) {
 
 }  // namespace
 
-void watch_for_report_requests() {
-  struct sigaction action{};
-  sigaction(SIGUSR2, nullptr, &action);
-  if (action.sa_handler != SIG_DFL) return;
-  action.sa_handler = [](int) { ++num_report_requests; };
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGUSR2, &action, nullptr);
-}
+void watch_for_report_requests() { process::count_signal(kReportRequest); }
 
 int64_t unix_milliseconds() {
   auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -181,7 +174,7 @@ void Watchdog::run() {
   bool store_answers = true;
   std::unique_lock lock(mutex_);
   while (!ending_changed_.wait_for(lock, kInterval, [&] { return ending_; })) {
-    int64_t requests = num_report_requests;
+    auto requests = process::num_signals(kReportRequest);
     if (num_reports_answered.exchange(requests) < requests) write_report(FlightRecorder::kCapacity);
     // A job may end on rank 0 first. libtorch prints a page of errors when it sends to a store that is gone.
     if (main_process_is_near && !main_process_runs()) store_answers = false;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace accelerate {
+namespace accelerate::process {
 
 /// A resource that every process consumes.
 struct ProcessLimit {
@@ -43,4 +43,4 @@ ProcessLimit open_files_limit(int64_t of_each_process, int64_t others);
 /// soft limit, which child programs should get: some rely on a low one.
 uint64_t raise_open_files_limit(int64_t count);
 
-}  // namespace accelerate
+}  // namespace accelerate::process

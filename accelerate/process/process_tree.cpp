@@ -1,7 +1,8 @@
-#include "accelerate/launch/process_tree.h"
+#include "accelerate/process/process_tree.h"
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@
 #include <string>
 #include <thread>
 
-namespace accelerate::launch {
+namespace accelerate::process {
 
 namespace {
 
@@ -52,6 +53,8 @@ std::map<pid_t, Process> all_processes() {
 
 }  // namespace
 
+void become_subreaper() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
 std::vector<pid_t> descendants_of(pid_t root) {
   auto processes = all_processes();
   auto descends = [&](pid_t pid) {
@@ -84,4 +87,4 @@ void kill_descendants() {
   }
 }
 
-}  // namespace accelerate::launch
+}  // namespace accelerate::process

@@ -1,4 +1,4 @@
-#include "accelerate/base/lost_peer.h"
+#include "accelerate/process/lost_peer.h"
 
 #include <fcntl.h>
 
@@ -6,9 +6,8 @@
 
 #include "accelerate/base/descriptor.h"
 #include "accelerate/base/environment.h"
-#include "accelerate/base/write_all.h"
 
-namespace accelerate {
+namespace accelerate::process {
 
 namespace {
 
@@ -32,6 +31,6 @@ void note_lost_peer(std::string_view message) {
 
 bool has_lost_peer() { return peer_is_lost; }
 
-void forget_lost_peer() { peer_is_lost = false; }
+void clear_lost_peer() { peer_is_lost = false; }
 
-}  // namespace accelerate
+}  // namespace accelerate::process

@@ -1,10 +1,11 @@
-#include "accelerate/base/exit_status.h"
+#include "accelerate/process/exit_status.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
 
 using namespace accelerate;
+using namespace accelerate::process;
 
 TEST_CASE("an end is described by its exit code or its signal") {
   CHECK(describe_exit(W_EXITCODE(0, 0)) == "ended with exit code 0");

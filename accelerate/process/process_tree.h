@@ -1,12 +1,15 @@
 #pragma once
 
-// The descendants of a process.
+// The descendants of this process, and how it keeps those whose parents have ended.
 
 #include <sys/types.h>
 
 #include <vector>
 
-namespace accelerate::launch {
+namespace accelerate::process {
+
+/// Makes this process a subreaper, see prctl(2): orphaned descendants become its children instead of init's.
+void become_subreaper();
 
 /// All living descendants of `root`, without `root`.
 std::vector<pid_t> descendants_of(pid_t root);
@@ -16,4 +19,4 @@ std::vector<pid_t> descendants_of(pid_t root);
 /// release.
 void kill_descendants();
 
-}  // namespace accelerate::launch
+}  // namespace accelerate::process

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace accelerate {
+namespace accelerate::process {
 
 /// Records that a peer is gone or did not take part. The first record of a process is kept. Writes it next to the file
 /// that the launcher names in TORCHELASTIC_ERROR_FILE, if set.
@@ -16,9 +16,9 @@ void note_lost_peer(std::string_view message);
 bool has_lost_peer();
 
 /// Clears the record, for a forked child.
-void forget_lost_peer();
+void clear_lost_peer();
 
 /// The path of the record of the rank with that error file.
 std::filesystem::path lost_peer_file(const std::filesystem::path& error_file);
 
-}  // namespace accelerate
+}  // namespace accelerate::process

@@ -9,7 +9,7 @@
 
 #include "accelerate/base/descriptor.h"
 
-namespace accelerate {
+namespace accelerate::process {
 
 /// The target of one stream of one rank.
 struct StreamTarget {
@@ -49,7 +49,7 @@ class RankOutput {
  private:
   struct Stream;
 
-  void carry();
+  void forward();
   void write_console(Stream& stream);
 
   std::vector<std::unique_ptr<Stream>> streams_;
@@ -58,4 +58,4 @@ class RankOutput {
   Stream* unfinished_ = nullptr;  // its progress bar on the terminal has no newline yet
 };
 
-}  // namespace accelerate
+}  // namespace accelerate::process

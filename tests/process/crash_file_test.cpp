@@ -1,4 +1,4 @@
-#include "accelerate/base/uncaught.h"
+#include "accelerate/process/crash_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -9,6 +9,7 @@
 #include "tests/support/captured_stderr.h"
 
 using namespace accelerate;
+using namespace accelerate::process;
 
 namespace {
 

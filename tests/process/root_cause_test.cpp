@@ -1,36 +1,42 @@
-#include "accelerate/launch/root_cause.h"
+#include "accelerate/process/root_cause.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-using namespace accelerate::launch;
+using namespace accelerate::process;
 
 namespace {
 
 constexpr int kExit1 = W_EXITCODE(1, 0);
 constexpr int kExit7 = W_EXITCODE(7, 0);
 
-Failure::Time at(int seconds) { return Failure::Time(std::chrono::seconds(seconds)); }
+Evidence::Time at(int seconds) { return Evidence::Time(std::chrono::seconds(seconds)); }
 
 /// The `order`-th rank to end, seen at that second.
-Failure ended(int wait_status, int order, int second) {
+Evidence ended(int wait_status, int order, int second) {
   return {.wait_status = wait_status, .order = order, .ended = at(second)};
 }
-Failure reported(Failure failure, int second) {
+Evidence reported(Evidence failure, int second) {
   failure.reported = at(second);
   return failure;
 }
-Failure without_peer(Failure failure, int second) {
+Evidence without_peer(Evidence failure, int second) {
   failure.lost_peer = at(second);
   return failure;
+}
+
+size_t root_cause_of(const std::vector<Evidence>& evidence) {
+  std::vector<Failure> failures;
+  for (const auto& each : evidence) failures.push_back(failure_of(each));
+  return root_cause(failures);
 }
 
 }  // namespace
 
 TEST_CASE("the failure that came first is to blame") {
   struct Case {
-    std::vector<Failure> failures;
+    std::vector<Evidence> failures;
     size_t first;
   };
   for (const auto& [failures, first] : std::vector<Case>{
@@ -51,7 +57,7 @@ TEST_CASE("the failure that came first is to blame") {
            // An exception that nobody caught may be about a lost peer.
            {{ended(SIGABRT, 1, 9), ended(kExit7, 0, 8)}, 1},
        }) {
-    CHECK(root_cause(failures) == first);
+    CHECK(root_cause_of(failures) == first);
   }
 }
 
@@ -63,12 +69,12 @@ TEST_CASE("a rank that lost a peer is not to blame for those that did not, whene
     CHECK(is_victim(failure));
     for (const auto& cause : {ended(kExit7, 1, 5), ended(SIGKILL, 1, 5), reported(ended(kExit1, 1, 5), 4)}) {
       CHECK_FALSE(is_victim(cause));
-      CHECK(root_cause({failure, cause}) == 1);
-      CHECK(root_cause({cause, failure}) == 0);
+      CHECK(root_cause_of({failure, cause}) == 1);
+      CHECK(root_cause_of({cause, failure}) == 0);
     }
   }
   // The loss came after a failure of its own, as when its threads notice what it is doing to the job.
   CHECK_FALSE(is_victim(without_peer(reported(ended(kExit1, 0, 9), 3), 4)));
-  // Where all have lost a peer, as when one of another machine is gone, the first that noticed speaks.
-  CHECK(root_cause({without_peer(ended(kExit1, 0, 9), 5), without_peer(ended(kExit1, 1, 9), 4)}) == 1);
+  // If all have lost a peer, as when one of another machine is gone, the first that noticed speaks.
+  CHECK(root_cause_of({without_peer(ended(kExit1, 0, 9), 5), without_peer(ended(kExit1, 1, 9), 4)}) == 1);
 }

@@ -1,11 +1,9 @@
-#include "accelerate/base/rank_output.h"
+#include "accelerate/process/rank_output.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,11 +14,10 @@
 #include <utility>
 
 #include "accelerate/base/error.h"
-#include "accelerate/base/pipe.h"
 #include "accelerate/base/thread_without_signals.h"
-#include "accelerate/base/write_all.h"
+#include "accelerate/process/standard_streams.h"
 
-namespace accelerate {
+namespace accelerate::process {
 
 namespace {
 
@@ -29,22 +26,6 @@ constexpr size_t kTailBytes = 1 << 13;    // kept of each stream for failure rep
 constexpr size_t kLongestLine = 1 << 20;  // longer lines are split, to bound memory
 
 constexpr const char* kProblem = "the output of a rank cannot be captured";
-
-/// Opens a pseudo-terminal for a rank, with the size of the user's terminal and without output translation. The rank
-/// writes to it like to a pipe. Nothing if the system has none left.
-std::optional<Pipe> open_terminal(int like) {
-  Descriptor ours(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!ours || grantpt(ours.get()) != 0 || unlockpt(ours.get()) != 0) return std::nullopt;
-  Descriptor theirs(::open(ptsname(ours.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!theirs) return std::nullopt;
-  termios settings{};
-  tcgetattr(theirs.get(), &settings);
-  cfmakeraw(&settings);
-  tcsetattr(theirs.get(), TCSANOW, &settings);
-  winsize size{};
-  if (ioctl(like, TIOCGWINSZ, &size) == 0) ioctl(theirs.get(), TIOCSWINSZ, &size);
-  return Pipe{std::move(ours), std::move(theirs)};
-}
 
 void keep_tail(std::string& tail, std::string_view text) {
   if (text.size() > kTailBytes) text.remove_prefix(text.size() - kTailBytes);
@@ -76,7 +57,9 @@ int RankOutput::open(const StreamTarget& target) {
   auto stream = std::make_unique<Stream>();
   stream->target = target;
   stream->on_terminal = target.console >= 0 && isatty(target.console) != 0;
-  auto terminal = stream->on_terminal ? open_terminal(target.console) : std::nullopt;
+  winsize size{};  // of the user's terminal
+  ioctl(target.console, TIOCGWINSZ, &size);
+  auto terminal = stream->on_terminal ? open_terminal(size) : std::nullopt;
   auto ends = terminal ? std::move(*terminal) : open_pipe(kProblem);
   stream->ours = std::move(ends.read_end);
   stream->theirs = std::move(ends.write_end);
@@ -94,7 +77,7 @@ void RankOutput::start() {
   if (streams_.empty()) return;
   wake_ = Descriptor(eventfd(0, EFD_CLOEXEC));
   if (!wake_) fail(kProblem, ": eventfd: ", std::strerror(errno));
-  thread_ = thread_without_signals([this] { carry(); });  // with SIGPIPE blocked, write fails with EPIPE
+  thread_ = thread_without_signals([this] { forward(); });  // with SIGPIPE blocked, write fails with EPIPE
 }
 
 void RankOutput::finish() {
@@ -110,7 +93,7 @@ void RankOutput::close_all() {
   }
 }
 
-void RankOutput::carry() {
+void RankOutput::forward() {
   std::string chunk(kChunkBytes, '\0');
   bool ending = false;
   while (true) {
@@ -118,14 +101,14 @@ void RankOutput::carry() {
     for (const auto& stream : streams_) waits.push_back({stream->at_end ? -1 : stream->ours.get(), POLLIN, 0});
     poll(waits.data(), waits.size(), ending ? 0 : -1);
     ending = ending || waits[0].revents != 0;
-    bool carried = false;
+    bool forwarded = false;
     for (size_t i = 0; i < streams_.size(); ++i) {
       auto& stream = *streams_[i];
       if (waits[i + 1].revents == 0) continue;
       auto size = read(stream.ours.get(), chunk.data(), chunk.size());
       if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
       stream.at_end = size <= 0;
-      carried = true;
+      forwarded = true;
       std::string_view text(chunk.data(), static_cast<size_t>(std::max<ssize_t>(size, 0)));
       if (stream.file) write_all(stream.file.get(), text);
       keep_tail(stream.tail, text);
@@ -134,7 +117,7 @@ void RankOutput::carry() {
       if (stream.at_end && !stream.pending.empty() && stream.pending.back() != '\n') stream.pending += '\n';
       write_console(stream);
     }
-    if (ending && !carried) break;
+    if (ending && !forwarded) break;
   }
   for (auto& stream : streams_) {
     if (stream->pending.empty()) continue;
@@ -196,4 +179,4 @@ std::vector<std::string> RankOutput::last_lines(int local_rank, size_t count) co
   return lines;
 }
 
-}  // namespace accelerate
+}  // namespace accelerate::process

@@ -1,6 +1,7 @@
-#include "accelerate/launch/child_process.h"
+#include "accelerate/process/child_process.h"
 
 #include <fcntl.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -11,9 +12,10 @@
 #include <cstring>
 
 #include "accelerate/base/error.h"
-#include "accelerate/launch/process_tree.h"
+#include "accelerate/process/exit_status.h"
+#include "accelerate/process/process_tree.h"
 
-namespace accelerate::launch {
+namespace accelerate::process {
 
 namespace {
 
@@ -33,7 +35,8 @@ void limit_open_files(uint64_t count) {
 }
 
 /// Runs between fork and exec. Returns only if the program cannot be executed.
-void become(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup, pid_t parent) {
+void exec_child(const char* path, char** arguments, char** environment, const ChildProcess::Setup& setup,
+                pid_t parent) {
   setpgid(0, setup.group.value_or(0));
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the launcher ended before PR_SET_PDEATHSIG was set
@@ -63,7 +66,7 @@ ChildProcess::ChildProcess(const Command& command, const Setup& setup) : joined_
   auto parent = getpid();
   pid_ = fork();
   if (pid_ == 0) {
-    become(command.path.c_str(), arguments.data(), environment.data(), setup, parent);
+    exec_child(command.path.c_str(), arguments.data(), environment.data(), setup, parent);
     int error = errno;
     [[maybe_unused]] auto written = write(ends[1], &error, sizeof(error));
     _exit(126);
@@ -111,4 +114,31 @@ void ChildProcess::send_signal(int number) {
   for (pid_t pid : descendants_of(getpid())) kill(pid, number);  // the group contains other processes
 }
 
-}  // namespace accelerate::launch
+Captured run_and_capture(const std::vector<std::string>& words, bool silent) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  if (silent) posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  auto arguments = pointers_to(words);
+  pid_t pid = -1;
+  int error = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  Captured result;
+  char buffer[4096];
+  for (ssize_t size; error == 0 && (size = read(ends[0], buffer, sizeof(buffer))) != 0;) {
+    if (size > 0) result.output.append(buffer, static_cast<size_t>(size));
+    if (size < 0 && errno != EINTR) break;
+  }
+  close(ends[0]);
+  int status = 0;
+  if (error != 0) return result;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.exit_code = exit_code_of(status);
+  return result;
+}
+
+}  // namespace accelerate::process

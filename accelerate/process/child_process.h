@@ -1,7 +1,6 @@
 #pragma once
 
-// A child process. It leads its own process group unless it joins another, and it never outlives this process, however
-// this process ends.
+// Runs programs as child processes: supervised ones that never outlive this process, and short ones for their output.
 
 #include <signal.h>
 #include <sys/types.h>
@@ -11,10 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "accelerate/launch/program.h"
+namespace accelerate::process {
 
-namespace accelerate::launch {
+struct Command {
+  std::string path;                    // of the file to execute
+  std::vector<std::string> arguments;  // the first is the name of the program
+};
 
+/// A child process. It leads its own process group unless it joins another, and it never outlives this process, however
+/// this process ends.
 class ChildProcess {
  public:
   struct Setup {
@@ -53,4 +57,13 @@ class ChildProcess {
   std::optional<int> wait_status_;
 };
 
-}  // namespace accelerate::launch
+struct Captured {
+  int exit_code = 127;      // also 127 if the program cannot be started
+  std::string output = {};  // what it wrote to standard output
+};
+
+/// Runs `words[0]`, found in PATH, and waits for its end. Does not use a shell. Its standard error is discarded if
+/// `silent`, otherwise inherited.
+Captured run_and_capture(const std::vector<std::string>& words, bool silent = true);
+
+}  // namespace accelerate::process

@@ -1,4 +1,4 @@
-#include "accelerate/base/process_limits.h"
+#include "accelerate/process/process_limits.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "accelerate/base/error.h"
 #include "accelerate/base/read_file.h"
 
-namespace accelerate {
+namespace accelerate::process {
 
 namespace fs = std::filesystem;
 
@@ -184,4 +184,4 @@ std::vector<ProcessLimit> process_limits() {
   return limits;
 }
 
-}  // namespace accelerate
+}  // namespace accelerate::process

@@ -1,4 +1,4 @@
-#include "accelerate/base/rank_output.h"
+#include "accelerate/process/rank_output.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -13,6 +13,7 @@
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;
+using namespace accelerate::process;
 namespace fs = std::filesystem;
 
 namespace {
