@@ -18,7 +18,7 @@
 #include "accelerate/base/version.h"
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/job_directory.h"
-#include "accelerate/launch/port.h"
+#include "accelerate/launch/machines/network.h"
 #include "cli/machine.h"
 
 namespace accelerate::cli {

@@ -11,9 +11,9 @@
 #include "accelerate/config/launch_config.h"
 #include "accelerate/launch/guard.h"
 #include "accelerate/launch/launch.h"
-#include "accelerate/launch/launch_flags.h"
-#include "accelerate/launch/show_settings.h"
-#include "accelerate/launch/slurm.h"
+#include "accelerate/launch/settings/launch_flags.h"
+#include "accelerate/launch/settings/show_settings.h"
+#include "accelerate/launch/settings/slurm.h"
 #include "cli/command_line.h"
 
 namespace accelerate::cli {

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "accelerate/config/launch_config.h"
-#include "accelerate/launch/installation.h"
+#include "accelerate/launch/program/program.h"
 #include "cli/checkup.h"
 #include "cli/command_line.h"
 #include "cli/commands.h"

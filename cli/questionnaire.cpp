@@ -5,8 +5,8 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/base/text.h"
-#include "accelerate/launch/address.h"
-#include "accelerate/launch/launch_flags.h"
+#include "accelerate/launch/machines/network.h"
+#include "accelerate/launch/settings/launch_flags.h"
 #include "cli/questionnaire.h"
 
 namespace accelerate::cli {

@@ -2,11 +2,11 @@
 
 // One attempt: starts all ranks of this machine and supervises them until they have ended.
 
-#include "accelerate/launch/child_environment.h"
+#include "accelerate/launch/settings/child_environment.h"
 #include "accelerate/launch/job_directory.h"
-#include "accelerate/launch/launch_options.h"
-#include "accelerate/launch/machine_link.h"
-#include "accelerate/launch/program.h"
+#include "accelerate/launch/settings/launch_options.h"
+#include "accelerate/launch/machines/machine_link.h"
+#include "accelerate/launch/program/program.h"
 #include "accelerate/process/signals.h"
 
 namespace accelerate::launch {

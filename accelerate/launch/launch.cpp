@@ -8,14 +8,14 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/gpu.h"
-#include "accelerate/launch/arrival.h"
+#include "accelerate/launch/machines/launcher_rendezvous.h"
 #include "accelerate/launch/attempt.h"
-#include "accelerate/launch/cpp_program.h"
-#include "accelerate/launch/installation.h"
-#include "accelerate/launch/machine_link.h"
-#include "accelerate/launch/main_machine.h"
-#include "accelerate/launch/mpirun.h"
-#include "accelerate/launch/port.h"
+#include "accelerate/launch/program/cpp_program.h"
+#include "accelerate/launch/program/program.h"
+#include "accelerate/launch/machines/machine_link.h"
+#include "accelerate/launch/machines/main_machine.h"
+#include "accelerate/launch/settings/mpirun.h"
+#include "accelerate/launch/machines/network.h"
 
 namespace accelerate::launch {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "accelerate/launch/job_directory.h"
-#include "accelerate/launch/launch_options.h"
+#include "accelerate/launch/settings/launch_options.h"
 
 namespace accelerate::launch {
 

@@ -9,9 +9,9 @@
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
 #include "accelerate/config/write_config.h"
-#include "accelerate/launch/address.h"
-#include "accelerate/launch/launch_options.h"
-#include "accelerate/launch/settings.h"
+#include "accelerate/launch/machines/network.h"
+#include "accelerate/launch/settings/launch_options.h"
+#include "accelerate/launch/settings/settings.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace accelerate;

@@ -1,4 +1,4 @@
-#include "accelerate/launch/child_environment.h"
+#include "accelerate/launch/settings/child_environment.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "accelerate/launch/cpp_program.h"
+#include "accelerate/launch/program/cpp_program.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "accelerate/launch/launch_options.h"
+#include "accelerate/launch/settings/launch_options.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "accelerate/launch/machine_link.h"
+#include "accelerate/launch/machines/machine_link.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>

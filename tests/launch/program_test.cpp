@@ -1,4 +1,4 @@
-#include "accelerate/launch/program.h"
+#include "accelerate/launch/program/program.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "accelerate/launch/settings.h"
+#include "accelerate/launch/settings/settings.h"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/error.h"
-#include "accelerate/launch/launch_options.h"
-#include "accelerate/launch/show_settings.h"
+#include "accelerate/launch/settings/launch_options.h"
+#include "accelerate/launch/settings/show_settings.h"
 
 using namespace accelerate;
 using namespace accelerate::launch;

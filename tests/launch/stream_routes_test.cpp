@@ -1,4 +1,4 @@
-#include "accelerate/launch/stream_routes.h"
+#include "accelerate/launch/settings/stream_routes.h"
 
 #include <doctest/doctest.h>
 

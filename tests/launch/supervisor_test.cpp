@@ -28,7 +28,8 @@ struct Job {
     setup.environment = {"NOTES=" + directory.path().string(), "PATH=/usr/bin:/bin"};
     setup.signal_mask = signals.original_mask();
     int number = static_cast<int>(ranks.size());
-    ranks.push_back({number, std::make_unique<process::ChildProcess>(process::Command{"/bin/sh", {"sh", "-c", script}}, setup)});
+    ranks.push_back(
+        {number, std::make_unique<process::ChildProcess>(process::Command{"/bin/sh", {"sh", "-c", script}}, setup)});
   }
   tests::TemporaryDirectory directory;  // first, so that it outlives the ranks
   process::SignalWatch signals;
