@@ -90,7 +90,7 @@ void print_variables() {
 void print_shares(const config::LaunchConfig& config) {
   const auto machines = std::max<int64_t>(1, config.num_machines.value_or(1));
   const auto processes = std::max<int64_t>(1, config.num_processes.value_or(1) / machines);
-  const int threads = wanted_threads().value_or(fair_threads(static_cast<int>(processes)));
+  const int threads = wanted_threads().value_or(threads_per_process(static_cast<int>(processes)));
   const bool own = config.enable_cpu_affinity.value_or(environment_flag("ACCELERATE_CPU_AFFINITY", false));
   std::cout << "- Processes on this machine: " << processes << ", threads of each: " << threads << ", cores of each: "
             << (own ? std::to_string(cores_of_process(allowed_cores(), 0, static_cast<int>(processes)).size()) +

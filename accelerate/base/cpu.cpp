@@ -98,7 +98,7 @@ std::vector<int> cores_of_process(const std::vector<int>& cores, int index, int 
   return {cores.begin() + first, cores.begin() + std::min(first + each, available)};
 }
 
-bool stay_on_cores(const std::vector<int>& cores) {
+bool pin_to_cores(const std::vector<int>& cores) {
   cpu_set_t wanted;
   CPU_ZERO(&wanted);
   for (int core : cores) CPU_SET(core, &wanted);
@@ -126,6 +126,6 @@ std::optional<int> wanted_threads() {
   return threads > 0 ? std::optional(threads) : std::nullopt;
 }
 
-int fair_threads(int num_processes) { return std::max(1, usable_cores() / num_processes); }
+int threads_per_process(int num_processes) { return std::max(1, usable_cores() / num_processes); }
 
 }  // namespace accelerate

@@ -25,7 +25,7 @@ int usable_cores();
 std::optional<int> wanted_threads();
 
 /// The usable cores divided by the processes of this machine, at least 1.
-int fair_threads(int num_processes);
+int threads_per_process(int num_processes);
 
 /// The numbers of the logical cores that this thread may run on, in order.
 std::vector<int> allowed_cores();
@@ -35,7 +35,7 @@ std::vector<int> allowed_cores();
 std::vector<int> cores_of_process(const std::vector<int>& cores, int index, int count);
 
 /// Pins this thread, and threads it starts later, to `cores`. Returns false if the system refuses.
-bool stay_on_cores(const std::vector<int>& cores);
+bool pin_to_cores(const std::vector<int>& cores);
 
 /// The number of physical cores in the text of /proc/cpuinfo, or 0 if unknown.
 int count_physical_cores(std::string_view cpuinfo);

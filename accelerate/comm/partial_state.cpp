@@ -58,14 +58,14 @@ at::Device choose_device(bool cpu, int local_rank) {
 }
 
 void choose_num_threads(const Sharers& sharers) {
-  if (!wanted_threads()) at::set_num_threads(fair_threads(sharers.count));
+  if (!wanted_threads()) at::set_num_threads(threads_per_process(sharers.count));
 }
 
 /// Called after the ranks are connected, because connecting looks at the allowed cores of each. A rank that is bound to
 /// cores of its own stays on them.
 void choose_cores(const Sharers& sharers) {
   if (!environment_flag("ACCELERATE_CPU_AFFINITY", false)) return;
-  if (!stay_on_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
+  if (!pin_to_cores(cores_of_process(allowed_cores(), sharers.index, sharers.count))) {
     get_logger("accelerate").warning("the system does not let this rank choose its cores, so it is not bound to any");
   }
 }

@@ -136,8 +136,8 @@ void check_room(const LaunchOptions& options) {
   process::check_process_limits(problem.str(), options.local_processes(), limits);
 }
 
-Ending run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
-                   const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others) {
+Outcome run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
+                    const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others) {
   std::optional<LoopbackPort> port;
   if (options.one_machine() && !options.ranks_by_mpi) {
     port.emplace(options.main_process_port.value_or(0));
@@ -153,23 +153,20 @@ Ending run_attempt(const LaunchOptions& options, const process::Command& command
   for (int local_rank = 0; local_rank < options.local_processes() && !signals.stop_is_pending(); ++local_rank) {
     ranks.push_back(start_rank(options, command, machine, directory, local_rank, output, signals, open_files));
   }
-  if (ranks.empty()) return stopped_by(signals.request_to_stop(std::chrono::milliseconds(0)));
+  if (ranks.empty()) return stopped_by_signal(signals.request_to_stop(std::chrono::milliseconds(0)));
   port.reset();
   output.start();
-  Patience patience;
-  patience.on_request = options.shutdown_timeout;
-  patience.with_peers = std::min(patience.with_peers, options.shutdown_timeout);
-  LookElsewhere look_elsewhere;
-  if (others) look_elsewhere = [others] { return others->look_elsewhere(); };
-  auto verdict = supervise(ranks, signals, patience, look_elsewhere);
+  Timeouts timeouts;
+  timeouts.after_request = options.shutdown_timeout;
+  timeouts.after_failure = std::min(timeouts.after_failure, options.shutdown_timeout);
+  GetRemoteState remote_state;
+  if (others) remote_state = [others] { return others->remote_state(); };
+  auto outcome = supervise(ranks, signals, timeouts, remote_state);
   output.finish();
-  if (!verdict.failed) return verdict.stopped_by != 0 ? stopped_by(verdict.stopped_by) : Ending{};
-  auto failed_at = std::chrono::duration_cast<std::chrono::milliseconds>(verdict.failed_at.time_since_epoch());
-  return {.exit_code = verdict.exit_code,
-          .message = summary_of(options, ranks[*verdict.failed], verdict.others_stopped, output),
-          .may_retry = verdict.stopped_by == 0 && !could_not_start(verdict.exit_code),
-          .lost_peer = verdict.lost_peer,
-          .unix_milliseconds = failed_at.count()};
+  if (!outcome.failed) return outcome;
+  outcome.message = summary_of(options, ranks[*outcome.failed], outcome.others_stopped, output);
+  outcome.may_retry = outcome.stopped_by == 0 && !could_not_start(outcome.exit_code);
+  return outcome;
 }
 
 }  // namespace accelerate::launch

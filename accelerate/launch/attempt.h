@@ -2,11 +2,11 @@
 
 // One attempt: starts all ranks of this machine and supervises them until they have ended.
 
-#include "accelerate/launch/settings/child_environment.h"
 #include "accelerate/launch/job_directory.h"
-#include "accelerate/launch/settings/launch_options.h"
 #include "accelerate/launch/machines/machine_link.h"
 #include "accelerate/launch/program/program.h"
+#include "accelerate/launch/settings/child_environment.h"
+#include "accelerate/launch/settings/launch_options.h"
 #include "accelerate/process/signals.h"
 
 namespace accelerate::launch {
@@ -17,7 +17,7 @@ void check_room(const LaunchOptions& options);
 /// Starts the ranks, forwards their output, and returns when all have ended. Stops them if `others` (may be null)
 /// reports a failure on another machine. The message of the result is a summary for the user. A retry is allowed if a
 /// rank failed after it had started. Throws Error if the ranks cannot be started.
-Ending run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
-                   const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others);
+Outcome run_attempt(const LaunchOptions& options, const process::Command& command, Machine machine,
+                    const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others);
 
 }  // namespace accelerate::launch

@@ -8,14 +8,14 @@
 #include "accelerate/base/cpu.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/base/gpu.h"
-#include "accelerate/launch/machines/launcher_rendezvous.h"
 #include "accelerate/launch/attempt.h"
-#include "accelerate/launch/program/cpp_program.h"
-#include "accelerate/launch/program/program.h"
+#include "accelerate/launch/machines/launcher_rendezvous.h"
 #include "accelerate/launch/machines/machine_link.h"
 #include "accelerate/launch/machines/main_machine.h"
-#include "accelerate/launch/settings/mpirun.h"
 #include "accelerate/launch/machines/network.h"
+#include "accelerate/launch/program/cpp_program.h"
+#include "accelerate/launch/program/program.h"
+#include "accelerate/launch/settings/mpirun.h"
 
 namespace accelerate::launch {
 
@@ -29,8 +29,6 @@ Machine look_at_machine(const LaunchOptions& options) {
   machine.main_process_port = options.main_process_port.value_or(0);
   return machine;
 }
-
-Outcome outcome_of(const Ending& ending) { return {ending.exit_code, ending.message}; }
 
 /// The command of the ranks. Compiles a C++ source file first.
 process::Command command_of(const LaunchOptions& options) {
@@ -50,19 +48,19 @@ process::Command command_of(const LaunchOptions& options) {
 Outcome run_attempts(const LaunchOptions& options, const process::Command& command, Machine machine,
                      const JobDirectory& directory, process::SignalWatch& signals, MachineLink* others = nullptr) {
   while (true) {
-    auto ending = run_attempt(options, command, machine, directory, signals, others);
-    bool again = ending.may_retry && machine.restart_count < options.max_restarts;
+    auto outcome = run_attempt(options, command, machine, directory, signals, others);
+    bool again = outcome.may_retry && machine.restart_count < options.max_restarts;
     if (others) {
-      auto decision = others->settle(ending, machine.restart_count < options.max_restarts, signals);
+      auto decision = others->settle(outcome, machine.restart_count < options.max_restarts, signals);
       again = decision.again;
-      ending = decision.ending;
+      outcome = decision.outcome;
       if (again) machine.main_process_port = decision.main_process_port;
     }
-    if (!again) return outcome_of(ending);
+    if (!again) return outcome;
     ++machine.restart_count;
-    std::cerr << "accelerate launch: " << ending.message << "\naccelerate launch: restart " << machine.restart_count
+    std::cerr << "accelerate launch: " << outcome.message << "\naccelerate launch: restart " << machine.restart_count
               << " of at most " << options.max_restarts << std::endl;
-    if (int number = signals.request_to_stop(options.monitor_interval)) return outcome_of(stopped_by(number));
+    if (int number = signals.request_to_stop(options.monitor_interval)) return stopped_by_signal(number);
   }
 }
 
@@ -100,16 +98,17 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
   std::unique_ptr<MachineLink> others;
   // With given ranks and no restarts, the other machines need not run this launcher.
   if (options.rank_by_arrival || (!options.one_machine() && options.max_restarts > 0)) {
-    auto arrival =
-        arrive(options.main_process_ip, *options.main_process_port, {options.num_machines, options.num_processes},
-               options.rank_by_arrival ? std::nullopt : std::optional(options.machine_rank),
-               options.rendezvous_timeout.value_or(std::chrono::minutes(15)), signals);
-    if (arrival.stopped_by != 0) return outcome_of(stopped_by(arrival.stopped_by));
-    others = arrival.machine_rank == 0 ? link_as_main_machine(std::move(arrival.others),
-                                                              options.rank_by_arrival ? 0 : *options.main_process_port)
-                                       : link_to_main_machine(std::move(arrival.others.front()));
-    options.machine_rank = arrival.machine_rank;
-    options.main_process_port = arrival.main_process_port;
+    auto rendezvous = launcher_rendezvous(options.main_process_ip, *options.main_process_port,
+                                          {options.num_machines, options.num_processes},
+                                          options.rank_by_arrival ? std::nullopt : std::optional(options.machine_rank),
+                                          options.rendezvous_timeout.value_or(std::chrono::minutes(15)), signals);
+    if (rendezvous.stopped_by != 0) return stopped_by_signal(rendezvous.stopped_by);
+    others = rendezvous.machine_rank == 0
+                 ? link_as_main_machine(std::move(rendezvous.others),
+                                        options.rank_by_arrival ? 0 : *options.main_process_port)
+                 : link_to_main_machine(std::move(rendezvous.others.front()));
+    options.machine_rank = rendezvous.machine_rank;
+    options.main_process_port = rendezvous.main_process_port;
   }
   auto machine = look_at_machine(options);
   bool hosts_rank_0 = options.machine_rank == 0;
@@ -120,7 +119,7 @@ Outcome launch(LaunchOptions options, const JobDirectory& directory) {
     MainMachine main_machine(options.main_process_ip, machine.main_process_port);
     if (options.rendezvous_timeout) {
       int number = main_machine.wait(*options.rendezvous_timeout, signals);
-      if (number != 0) return outcome_of(stopped_by(number));
+      if (number != 0) return stopped_by_signal(number);
     }
     watch.emplace(main_machine);
   }

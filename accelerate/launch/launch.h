@@ -2,17 +2,11 @@
 
 // Starts a program as the ranks of a job on this machine and supervises them until they end.
 
-#include <string>
-
 #include "accelerate/launch/job_directory.h"
+#include "accelerate/launch/machines/outcome.h"
 #include "accelerate/launch/settings/launch_options.h"
 
 namespace accelerate::launch {
-
-struct Outcome {
-  int exit_code = 0;         // of the root cause, or 128 + the signal
-  std::string message = {};  // what happened; empty on success
-};
 
 /// Starts exactly `options.local_processes()` processes, restarts them after a failure if the options allow it, and
 /// returns how the job ended. Ranks write their files to `directory`. The options must have passed `check`. Throws

@@ -44,11 +44,11 @@ void pass_on(std::vector<Rank>& ranks, int number, const process::SignalWatch& s
   if (!heard) send_signal(ranks, number);
 }
 
-/// Waits at most `patience` for ranks that have been told to stop, then kills the rest, including processes that ended
+/// Waits at most `timeout` for ranks that have been told to stop, then kills the rest, including processes that ended
 /// ranks have left behind. Returns the signal by which the user cut the wait short, or 0.
-int see_off(std::vector<Rank>& ranks, process::SignalWatch& signals, milliseconds patience) {
+int wait_then_kill(std::vector<Rank>& ranks, process::SignalWatch& signals, milliseconds timeout) {
   int request = 0;
-  auto until = Clock::now() + patience;
+  auto until = Clock::now() + timeout;
   while (!all_ended(ranks) && Clock::now() < until && request == 0) {
     int number = signals.wait(time_until(until));
     if (process::asks_to_stop(number)) request = number;
@@ -58,15 +58,13 @@ int see_off(std::vector<Rank>& ranks, process::SignalWatch& signals, millisecond
   return request;
 }
 
-Verdict stopped(int number) { return {.exit_code = 128 + number, .stopped_by = number}; }
-
-Elsewhere state_of(const LookElsewhere& look_elsewhere) {
-  return look_elsewhere ? look_elsewhere() : Elsewhere::Running;
+RemoteState state_of(const GetRemoteState& remote_state) {
+  return remote_state ? remote_state() : RemoteState::Running;
 }
 
-std::chrono::system_clock::time_point system_time(process::Evidence::Time time) {
-  return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
-      process::Evidence::Time::clock::to_sys(time));
+int64_t unix_milliseconds(process::Evidence::Time time) {
+  auto since_epoch = process::Evidence::Time::clock::to_sys(time).time_since_epoch();
+  return std::chrono::duration_cast<milliseconds>(since_epoch).count();
 }
 
 /// Whether waiting after a failure may reveal the root cause. A key on the terminal can end a rank before the launcher
@@ -77,14 +75,14 @@ bool may_tell_more(const std::vector<Rank>& ranks) {
 
 /// After the first failure, records further failures until the root cause is clear. Returns the signal by which the
 /// user cut the wait short, or 0.
-int settle(const std::vector<Rank>& ranks, FailureLog& log, process::SignalWatch& signals, const Patience& patience,
-           const LookElsewhere& look_elsewhere) {
+int settle(const std::vector<Rank>& ranks, FailureLog& log, process::SignalWatch& signals, const Timeouts& timeouts,
+           const GetRemoteState& remote_state) {
   log.look();
   auto until = Clock::now() + kSettling;
-  auto until_last = Clock::now() + patience.with_lost_peer;
+  auto until_last = Clock::now() + timeouts.of_lost_peer;
   auto cause_may_come = [&] {
     return log.only_victims() && !all_ended(ranks) && Clock::now() < until_last &&
-           state_of(look_elsewhere) != Elsewhere::Failed;
+           state_of(remote_state) != RemoteState::Failed;
   };
   while (may_tell_more(ranks) && (Clock::now() < until || cause_may_come())) {
     int number = signals.wait(milliseconds(10));
@@ -96,41 +94,41 @@ int settle(const std::vector<Rank>& ranks, FailureLog& log, process::SignalWatch
 
 }  // namespace
 
-Verdict supervise(std::vector<Rank>& ranks, process::SignalWatch& signals, const Patience& patience,
-                  const LookElsewhere& look_elsewhere) {
+Outcome supervise(std::vector<Rank>& ranks, process::SignalWatch& signals, const Timeouts& timeouts,
+                  const GetRemoteState& remote_state) {
   FailureLog log(ranks);
   std::optional<Clock::time_point> until_cause;  // the peer lost on another machine may be a rank of this one
   while (!all_ended(ranks) && !any_failed(ranks)) {
-    int number = signals.wait(look_elsewhere ? kLooking : milliseconds(1000));
+    int number = signals.wait(remote_state ? kLooking : milliseconds(1000));
     if (number != 0) pass_on(ranks, number, signals);
     if (process::asks_to_stop(number)) {
-      see_off(ranks, signals, patience.on_request);
-      return stopped(number);
+      wait_then_kill(ranks, signals, timeouts.after_request);
+      return stopped_by_signal(number);
     }
-    auto elsewhere = state_of(look_elsewhere);
-    if (elsewhere == Elsewhere::Running || any_failed(ranks)) continue;
-    if (!until_cause) until_cause = Clock::now() + patience.with_lost_peer;
-    if (elsewhere == Elsewhere::LostPeer && Clock::now() < *until_cause) continue;
+    auto remote = state_of(remote_state);
+    if (remote == RemoteState::Running || any_failed(ranks)) continue;
+    if (!until_cause) until_cause = Clock::now() + timeouts.of_lost_peer;
+    if (remote == RemoteState::LostPeer && Clock::now() < *until_cause) continue;
     send_signal(ranks, SIGTERM);
-    int request = see_off(ranks, signals, patience.with_peers);
-    return request != 0 ? stopped(request) : Verdict{.failed_elsewhere = true};
+    int request = wait_then_kill(ranks, signals, timeouts.after_failure);
+    return request != 0 ? stopped_by_signal(request) : Outcome{};
   }
   if (!any_failed(ranks)) return {};
 
-  int request = settle(ranks, log, signals, patience, look_elsewhere);
+  int request = settle(ranks, log, signals, timeouts, remote_state);
   auto cause = log.root_cause();
   const auto& failed = ranks[cause.index];
-  Verdict verdict{.exit_code = process::exit_code_of(*failed.child->wait_status()),
-                  .failed = cause.index,
-                  .others_stopped = !all_ended(ranks),
+  Outcome outcome{.exit_code = process::exit_code_of(*failed.child->wait_status()),
                   .lost_peer = is_victim(cause.evidence),
-                  .failed_at = system_time(begin_of(cause.evidence))};
+                  .unix_milliseconds = unix_milliseconds(begin_of(cause.evidence)),
+                  .failed = cause.index,
+                  .others_stopped = !all_ended(ranks)};
   bool by_key = request != 0 && signals.from_terminal() && hears_terminal(failed);
   send_signal(ranks, SIGTERM);
-  int later_request = see_off(ranks, signals, patience.with_peers);
-  if (by_key) return stopped(request);
-  verdict.stopped_by = request != 0 ? request : later_request;
-  return verdict;
+  int later_request = wait_then_kill(ranks, signals, timeouts.after_failure);
+  if (by_key) return stopped_by_signal(request);
+  outcome.stopped_by = request != 0 ? request : later_request;
+  return outcome;
 }
 
 }  // namespace accelerate::launch

@@ -11,7 +11,7 @@
 #include "accelerate/comm/partial_state.h"
 #include "accelerate/process/process_limits.h"
 #include "accelerate/process/standard_streams.h"
-#include "accelerate/ranks/rank_crew.h"
+#include "accelerate/ranks/rank_group.h"
 #include "accelerate/ranks/rank_streams.h"
 
 namespace accelerate::ranks {
@@ -43,7 +43,7 @@ void enter_job(int local_rank, int num_processes, const Node& node, std::optiona
   set_variables(rank_environment(local_rank, num_processes, node, store ? std::optional(store->fd()) : std::nullopt));
   if (options.use_cpu) set_environment_variable({"ACCELERATE_USE_CPU", "1"});
   set_variables(options.environment);
-  int threads = wanted_threads().value_or(fair_threads(num_processes));
+  int threads = wanted_threads().value_or(threads_per_process(num_processes));
   set_environment_variable({"OMP_NUM_THREADS", std::to_string(threads)});
   if (store && local_rank != 0) store->close();
   comm::PartialState::reset();  // the state of the parent does not apply here
@@ -73,17 +73,17 @@ std::vector<std::string> fork_ranks(int num_processes, const std::function<std::
     node.main_address = "127.0.0.1";  // the store listens nowhere else
   }
   RankStreams streams(options.line_prefix, first_rank, num_processes);
-  RankCrew crew(options, node.num_nodes * num_processes);
+  RankGroup ranks(options, node.num_nodes * num_processes);
   for (int local_rank = 0; local_rank < num_processes; ++local_rank) {
-    crew.start(first_rank + local_rank, [&, local_rank] {
-      streams.adopt(local_rank);
+    ranks.start(first_rank + local_rank, [&, local_rank] {
+      streams.redirect(local_rank);
       enter_job(local_rank, num_processes, node, store, options);
       return body(first_rank + local_rank);
     });
   }
   store.reset();
   streams.start();
-  return crew.wait();
+  return ranks.wait();
 }
 
 }  // namespace accelerate::ranks

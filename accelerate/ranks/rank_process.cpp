@@ -52,7 +52,7 @@ std::string describe_exception() {
   }
 }
 
-[[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int gate_fd) {
+[[noreturn]] void live_as_rank(const std::function<std::string()>& body, pid_t parent, int outcome_fd, int barrier_fd) {
   process::restore_default_signals();  // a signal ends the rank, and the parent reports it
   process::clear_lost_peer();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -78,7 +78,7 @@ std::string describe_exception() {
   if (!header.success) _exit(1);
   // A rank that exits early resets connections that its peers still read from.
   char byte;
-  while (::read(gate_fd, &byte, 1) < 0 && errno == EINTR) {
+  while (::read(barrier_fd, &byte, 1) < 0 && errno == EINTR) {
   }
   flush_streams();
   _exit(0);
@@ -86,7 +86,7 @@ std::string describe_exception() {
 
 }  // namespace
 
-RankProcess::RankProcess(int rank, const std::function<std::string()>& body, int gate_fd) : rank_(rank) {
+RankProcess::RankProcess(int rank, const std::function<std::string()>& body, int barrier_fd) : rank_(rank) {
   auto problem = "rank " + std::to_string(rank) + " cannot be started";
   auto outcome = open_pipe(problem);
   flush_streams();
@@ -94,7 +94,7 @@ RankProcess::RankProcess(int rank, const std::function<std::string()>& body, int
   pid_ = fork();
   if (pid_ == 0) {
     outcome.read_end = Descriptor();
-    live_as_rank(body, parent, outcome.write_end.get(), gate_fd);
+    live_as_rank(body, parent, outcome.write_end.get(), barrier_fd);
   }
   if (pid_ < 0) fail(problem, ": fork: ", std::strerror(errno));
   received_from_ = std::move(outcome.read_end);

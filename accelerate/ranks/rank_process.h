@@ -21,8 +21,8 @@ namespace accelerate::ranks {
 class RankProcess {
  public:
   /// Forks. The child calls `body` in a new thread and sends back what it returns or throws. After a success it waits
-  /// until it can read a byte from `gate_fd`. It ends by _exit, without unwinding the parent's stack.
-  RankProcess(int rank, const std::function<std::string()>& body, int gate_fd);
+  /// until it can read a byte from `barrier_fd`. It ends by _exit, without unwinding the parent's stack.
+  RankProcess(int rank, const std::function<std::string()>& body, int barrier_fd);
   RankProcess(const RankProcess&) = delete;
   RankProcess& operator=(const RankProcess&) = delete;
   /// Kills the process if it still runs.

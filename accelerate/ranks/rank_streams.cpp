@@ -19,7 +19,7 @@ RankStreams::RankStreams(const std::string& line_prefix, int first_rank, int num
   }
 }
 
-void RankStreams::adopt(int local_rank) {
+void RankStreams::redirect(int local_rank) {
   if (streams_.empty()) return;
   dup2(streams_[local_rank].first, STDOUT_FILENO);
   dup2(streams_[local_rank].second, STDERR_FILENO);

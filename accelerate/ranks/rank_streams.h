@@ -17,7 +17,7 @@ class RankStreams {
   RankStreams(const std::string& line_prefix, int first_rank, int num_ranks);
 
   /// Called in a forked rank: redirects standard output and error to its streams. Output is line-buffered.
-  void adopt(int local_rank);
+  void redirect(int local_rank);
 
   /// Called in the parent when all ranks have started: forwards lines until the object is destroyed.
   void start() { output_.start(); }

@@ -50,12 +50,12 @@ TEST_CASE("a thread stays on the cores it is given") {
   REQUIRE_FALSE(all.empty());
   CHECK(available_cores() <= static_cast<int>(all.size()));
   std::thread([&] {
-    CHECK(stay_on_cores({all.back()}));
+    CHECK(pin_to_cores({all.back()}));
     CHECK(allowed_cores() == std::vector{all.back()});
     CHECK(available_cores() == 1);
   }).join();
   CHECK(allowed_cores() == all);
-  CHECK_FALSE(stay_on_cores({}));
+  CHECK_FALSE(pin_to_cores({}));
 }
 
 TEST_CASE("hyper-threads of one core count once") {
@@ -114,6 +114,6 @@ TEST_CASE("the threads are those that OMP_NUM_THREADS wants at the outermost lev
   CHECK_FALSE(wanted(""));
   CHECK_FALSE(wanted(std::nullopt));
   CHECK_THROWS_WITH_AS(wanted("many"), doctest::Contains("OMP_NUM_THREADS is 'many'"), Error);
-  CHECK(fair_threads(1) == usable_cores());
-  CHECK(fair_threads(100000) == 1);
+  CHECK(threads_per_process(1) == usable_cores());
+  CHECK(threads_per_process(100000) == 1);
 }

@@ -21,13 +21,13 @@ TEST_CASE("a rank that its launcher has bound to cores of its own uses all of th
         group.rank() == 0 ? std::vector{all.front()} : std::vector(all.begin() + 1, all.end());
     auto sharers = [](const comm::Group& group) { return group.connection()->topology().core_sharers(group.rank()); };
     CHECK(sharers(group) == comm::Sharers{2, group.rank()});
-    REQUIRE(stay_on_cores(mine));
+    REQUIRE(pin_to_cores(mine));
     PatchEnvironment own_cores{{"ACCELERATE_CPU_AFFINITY", "1"}, {"OMP_NUM_THREADS", std::nullopt}};
     comm::PartialState::reset();
     comm::PartialState again;
     CHECK(sharers(again.group()) == comm::Sharers{1, 0});
     CHECK(allowed_cores() == mine);
-    CHECK(at::get_num_threads() == fair_threads(1));
+    CHECK(at::get_num_threads() == threads_per_process(1));
   });
 }
 

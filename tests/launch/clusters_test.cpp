@@ -80,15 +80,15 @@ TEST_CASE("a launcher knows when mpirun has started it") {
 
 namespace {
 
-/// Starts `arrive` in a process of its own; its exit code is the rank it got, or 100 for an error.
+/// Starts `launcher_rendezvous` in a process of its own; its exit code is the rank it got, or 100 for an error.
 pid_t start_arriving(int port, const JobShape& shape, std::chrono::seconds timeout = std::chrono::seconds(20),
                      std::optional<int> machine_rank = std::nullopt, const std::string& host = "127.0.0.1") {
   pid_t pid = fork();
   if (pid != 0) return pid;
   process::SignalWatch signals;
   try {
-    auto arrival = arrive(host, port, shape, machine_rank, timeout, signals);
-    _exit(arrival.main_process_port > 0 ? arrival.machine_rank : 99);
+    auto rendezvous = launcher_rendezvous(host, port, shape, machine_rank, timeout, signals);
+    _exit(rendezvous.main_process_port > 0 ? rendezvous.machine_rank : 99);
   } catch (const Error&) {
     _exit(100);
   }

@@ -38,15 +38,15 @@ struct Job {
 
 }  // namespace
 
-TEST_CASE("a rank that ignores SIGTERM is killed when patience ends") {
+TEST_CASE("a rank that ignores SIGTERM is killed after the timeout") {
   Job job;
   job.start("trap '' TERM; echo ready > $NOTES/ready; while true; do sleep 1; done");
   job.start("while [ ! -e $NOTES/ready ]; do sleep 0.01; done; exit 4");
   auto begin = Clock::now();
-  auto verdict = supervise(job.ranks, job.signals, {.with_peers = 300ms});
-  CHECK(verdict.exit_code == 4);
-  CHECK(verdict.failed == 1);
-  CHECK(verdict.others_stopped);
+  auto outcome = supervise(job.ranks, job.signals, {.after_failure = 300ms});
+  CHECK(outcome.exit_code == 4);
+  CHECK(outcome.failed == 1);
+  CHECK(outcome.others_stopped);
   CHECK(Clock::now() - begin >= 300ms);
   CHECK(Clock::now() - begin < 5s);
   CHECK(job.ranks[0].child->wait_status() == SIGKILL);
@@ -64,9 +64,9 @@ TEST_CASE("a second request to stop kills at once") {
     _exit(0);
   }
   auto begin = Clock::now();
-  auto verdict = supervise(job.ranks, job.signals, {.on_request = 60s});
-  CHECK(verdict.stopped_by == SIGINT);
-  CHECK(verdict.exit_code == 128 + SIGINT);
+  auto outcome = supervise(job.ranks, job.signals, {.after_request = 60s});
+  CHECK(outcome.stopped_by == SIGINT);
+  CHECK(outcome.exit_code == 128 + SIGINT);
   CHECK(Clock::now() - begin < 5s);
   CHECK(job.ranks[0].child->wait_status() == SIGKILL);
 }
@@ -83,15 +83,15 @@ TEST_CASE("a request to stop while the peers of a failed rank are stopped is rem
       kill(getppid(), SIGINT);
       _exit(0);
     }
-    auto verdict = supervise(job.ranks, job.signals, {.with_peers = 1s});
-    CHECK(verdict.failed == 1);
-    CHECK(verdict.exit_code == 4);
-    CHECK(verdict.stopped_by == SIGINT);
+    auto outcome = supervise(job.ranks, job.signals, {.after_failure = 1s});
+    CHECK(outcome.failed == 1);
+    CHECK(outcome.exit_code == 4);
+    CHECK(outcome.stopped_by == SIGINT);
     waitpid(sender, nullptr, 0);
   }
 }
 
-TEST_CASE("a rank that lost a peer waits for the blame until the peer has ended, or time is up") {
+TEST_CASE("a rank that lost a peer is the root cause only if the peer has not ended in time") {
   for (bool in_time : {true, false}) {
     Job job;
     for (const char* name : {"0", "1"}) fs::create_directory(job.directory.path() / name);
@@ -101,10 +101,10 @@ TEST_CASE("a rank that lost a peer waits for the blame until the peer has ended,
     for (auto& rank : job.ranks) {
       rank.error_file = job.directory.path() / std::to_string(rank.number) / "error.json";
     }
-    auto verdict = supervise(job.ranks, job.signals, {.with_lost_peer = in_time ? 30s : 1s});
-    CHECK(verdict.failed == (in_time ? 0 : 1));
-    CHECK(verdict.exit_code == (in_time ? 7 : 1));
-    CHECK(verdict.lost_peer == !in_time);
+    auto outcome = supervise(job.ranks, job.signals, {.of_lost_peer = in_time ? 30s : 1s});
+    CHECK(outcome.failed == (in_time ? 0 : 1));
+    CHECK(outcome.exit_code == (in_time ? 7 : 1));
+    CHECK(outcome.lost_peer == !in_time);
   }
 }
 

@@ -58,6 +58,7 @@ class Includes(ToolTest):
             ("transformers/inputs/auto_tokenizer.h", '"transformers/tokenizers/tokenizer.h"'),
             ("transformers/transformers.h", '"transformers/inputs/auto_tokenizer.h"'),
             ("accelerate/formats/zip/reader.cpp", '"accelerate/formats/crc32.h"'),
+            ("accelerate/launch/supervisor.h", '"accelerate/launch/machines/outcome.h"'),
         ]:
             with self.subTest(path):
                 self.assertIn(" 0 complaints", self.report(path, include))
@@ -72,6 +73,8 @@ class Includes(ToolTest):
              "accelerate/formats/pickle must not include accelerate/formats/zip"),
             ("accelerate/formats/crc32.cpp", '"accelerate/formats/zip/reader.h"',
              "accelerate/formats must not include accelerate/formats/zip"),
+            ("accelerate/launch/machines/machine_link.h", '"accelerate/launch/supervisor.h"',
+             "accelerate/launch/machines must not include accelerate/launch"),
         ]:
             with self.subTest(path):
                 self.assertIn(f"{path}:1: {complaint}", self.report(path, include))

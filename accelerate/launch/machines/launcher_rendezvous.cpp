@@ -103,8 +103,8 @@ std::optional<size_t> claimed_rank(const std::string& greeting, const JobShape& 
 
 /// The machines that have arrived, by rank. With `given_ranks` each machine brings its rank. Throws Error if one does
 /// not belong to the job.
-std::vector<Peer*> seats_of(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
-  std::vector<Peer*> seats(static_cast<size_t>(shape.num_machines));
+std::vector<Peer*> peers_by_rank(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
+  std::vector<Peer*> by_rank(static_cast<size_t>(shape.num_machines));
   auto usual = greeting_of(shape, given_ranks ? std::optional(0) : std::nullopt);
   size_t next = 1;
   for (auto& peer : peers) {
@@ -112,11 +112,11 @@ std::vector<Peer*> seats_of(std::vector<Peer>& peers, const JobShape& shape, boo
     auto rank = claimed_rank(*peer.greeting, shape);
     if (!given_ranks) rank = *peer.greeting == usual ? std::optional(next++) : std::nullopt;
     if (!rank) fail(disagreement(usual, *peer.greeting));
-    if (*rank >= seats.size()) continue;  // a surplus machine
-    if (seats[*rank]) fail("two machines have the rank ", *rank, "; give each its own --machine_rank");
-    seats[*rank] = &peer;
+    if (*rank >= by_rank.size()) continue;  // a surplus machine
+    if (by_rank[*rank]) fail("two machines have the rank ", *rank, "; give each its own --machine_rank");
+    by_rank[*rank] = &peer;
   }
-  return seats;
+  return by_rank;
 }
 
 /// Reads greetings. Drops peers that have disconnected and other programs.
@@ -128,36 +128,36 @@ void look_at_peers(std::vector<Peer>& peers) {
 }
 
 /// Sends an error to all machines that have arrived, then throws it.
-std::vector<Peer*> seats_or_refusal(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
+std::vector<Peer*> peers_or_refusal(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
   try {
-    return seats_of(peers, shape, given_ranks);
+    return peers_by_rank(peers, shape, given_ranks);
   } catch (const Error& error) {
     for (const auto& peer : peers) peer.socket.send(std::string("no ") + error.what());
     throw;
   }
 }
 
-Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<int> port, Deadline& deadline,
-             process::SignalWatch& signals) {
+LauncherRendezvous host(const Descriptor& listener, const JobShape& shape, std::optional<int> port, Deadline& deadline,
+                        process::SignalWatch& signals) {
   std::vector<Peer> peers;
-  std::vector<Peer*> seats;
+  std::vector<Peer*> by_rank;
   while (true) {
     for (int fd; (fd = accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
       peers.push_back({LineSocket(Descriptor(fd))});
     }
     look_at_peers(peers);
-    seats = seats_or_refusal(peers, shape, port.has_value());
-    auto missing = std::count(seats.begin() + 1, seats.end(), nullptr);
+    by_rank = peers_or_refusal(peers, shape, port.has_value());
+    auto missing = std::count(by_rank.begin() + 1, by_rank.end(), nullptr);
     if (missing == 0) break;
     deadline.check(std::to_string(missing) + " of " + std::to_string(shape.num_machines) +
                    " machines have not arrived");
     if (int number = signals.request_to_stop(kBetweenLooks)) return {.stopped_by = number};
   }
-  Arrival own{.machine_rank = 0, .main_process_port = port ? *port : free_port()};
-  for (size_t rank = 1; rank < seats.size(); ++rank) {
-    seats[rank]->socket.send("go " + std::to_string(rank) + " " + std::to_string(own.main_process_port));
-    own.others.push_back(std::move(seats[rank]->socket));
-    seats[rank]->greeting.reset();
+  LauncherRendezvous own{.machine_rank = 0, .main_process_port = port ? *port : free_port()};
+  for (size_t rank = 1; rank < by_rank.size(); ++rank) {
+    by_rank[rank]->socket.send("go " + std::to_string(rank) + " " + std::to_string(own.main_process_port));
+    own.others.push_back(std::move(by_rank[rank]->socket));
+    by_rank[rank]->greeting.reset();
   }
   for (const auto& late : peers) {
     if (late.greeting)
@@ -167,29 +167,30 @@ Arrival host(const Descriptor& listener, const JobShape& shape, std::optional<in
 }
 
 /// Nothing if the host disconnected before it answered.
-std::optional<Arrival> ask(LineSocket socket, const std::string& greeting, Deadline& deadline,
-                           process::SignalWatch& signals) {
+std::optional<LauncherRendezvous> ask(LineSocket socket, const std::string& greeting, Deadline& deadline,
+                                      process::SignalWatch& signals) {
   socket.send(greeting);
   while (true) {
     if (auto line = socket.receive()) {
-      Arrival arrival;
+      LauncherRendezvous rendezvous;
       if (line->starts_with("no ")) fail(line->substr(3));
-      if (std::sscanf(line->c_str(), "go %d %d", &arrival.machine_rank, &arrival.main_process_port) != 2) {
+      if (std::sscanf(line->c_str(), "go %d %d", &rendezvous.machine_rank, &rendezvous.main_process_port) != 2) {
         fail("--main_process_port is used by a program that is not our launcher; choose another port");
       }
-      arrival.others.push_back(std::move(socket));
-      return arrival;
+      rendezvous.others.push_back(std::move(socket));
+      return rendezvous;
     }
     if (socket.gone()) return std::nullopt;
     deadline.check("machine 0 is still waiting for other machines");
-    if (int number = signals.request_to_stop(kBetweenLooks)) return Arrival{.stopped_by = number};
+    if (int number = signals.request_to_stop(kBetweenLooks)) return LauncherRendezvous{.stopped_by = number};
   }
 }
 
 }  // namespace
 
-Arrival arrive(const std::string& host_name, int port, const JobShape& shape, std::optional<int> machine_rank,
-               std::chrono::seconds timeout, process::SignalWatch& signals) {
+LauncherRendezvous launcher_rendezvous(const std::string& host_name, int port, const JobShape& shape,
+                                       std::optional<int> machine_rank, std::chrono::seconds timeout,
+                                       process::SignalWatch& signals) {
   auto addresses = resolve_main_process(host_name, port);
   const auto& address = *addresses;
   bool by_name = is_host_name(host_name);
@@ -203,7 +204,8 @@ Arrival arrive(const std::string& host_name, int port, const JobShape& shape, st
       }
     }
     if (auto socket = try_to_connect(address, std::chrono::seconds(1)).socket) {
-      if (auto arrival = ask(LineSocket(std::move(socket)), greeting, deadline, signals)) return std::move(*arrival);
+      if (auto rendezvous = ask(LineSocket(std::move(socket)), greeting, deadline, signals))
+        return std::move(*rendezvous);
     }
     deadline.check("no launcher listens on " + host_name + ", port " + std::to_string(port) +
                    ": the machine with that address has not been started, or cannot be reached");

@@ -19,7 +19,7 @@ struct JobShape {
   int num_processes = 1;
 };
 
-struct Arrival {
+struct LauncherRendezvous {
   int machine_rank = 0;
   int main_process_port = 0;            // of the rendezvous of the ranks, on machine 0
   int stopped_by = 0;                   // the signal that interrupted the rendezvous; the other members are then unset
@@ -31,7 +31,8 @@ struct Arrival {
 /// address is machine 0, and rank 0 gets a free port. Returns when all machines have connected. Throws Error on all
 /// machines if their shapes differ or two claim the same rank, and after `timeout`. Connections from other programs are
 /// dropped.
-Arrival arrive(const std::string& host, int port, const JobShape& shape, std::optional<int> machine_rank,
-               std::chrono::seconds timeout, process::SignalWatch& signals);
+LauncherRendezvous launcher_rendezvous(const std::string& host, int port, const JobShape& shape,
+                                       std::optional<int> machine_rank, std::chrono::seconds timeout,
+                                       process::SignalWatch& signals);
 
 }  // namespace accelerate::launch

@@ -37,7 +37,7 @@ ContentKey key_of(const BuildRecipe& recipe) {
 }
 
 /// A lock that lets one launch at a time create the directory.
-FileLock turn_to_make(const fs::path& directory) { return FileLock(directory.string() + ".lock"); }
+FileLock lock_directory(const fs::path& directory) { return FileLock(directory.string() + ".lock"); }
 
 /// Runs the compiler and reports how long it took. The compiler's own messages are printed in between.
 void run_compiler(const std::vector<std::string>& words, const std::string& what) {
@@ -77,7 +77,7 @@ fs::path precompiled_header(BuildRecipe recipe, std::vector<std::string> headers
   auto record = directory / "library";
   auto is_current = [&] { return fs::exists(compiled) && read_file_if_there(record) == library; };
   if (is_current()) return header;
-  auto turn = turn_to_make(directory);
+  auto lock = lock_directory(directory);
   if (is_current()) return header;
   make_directories(directory);
   std::string text;
@@ -177,7 +177,7 @@ fs::path compile_program(const std::string& source, const BuildRecipe& recipe, c
   auto program = directory / "program";
   const auto library = key_of_library_headers(recipe);
   if (is_current(directory, library)) return program;
-  auto turn = turn_to_make(directory);
+  auto lock = lock_directory(directory);
   if (is_current(directory, library)) return program;
 
   const auto headers = included_headers(source, recipe.headers);

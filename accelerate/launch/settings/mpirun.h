@@ -7,7 +7,7 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/launch/settings/launch_options.h"
-#include "accelerate/launch/program/program.h"
+#include "accelerate/process/child_process.h"
 
 namespace accelerate::launch {
 

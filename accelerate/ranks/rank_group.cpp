@@ -1,4 +1,4 @@
-#include "accelerate/ranks/rank_crew.h"
+#include "accelerate/ranks/rank_group.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -26,32 +26,32 @@ constexpr auto kPollInterval = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void Gate::open_for(size_t num_ranks) {
+void ExitBarrier::release(size_t num_ranks) {
   std::string bytes(num_ranks, '.');
   [[maybe_unused]] auto written = ::write(pipe_.write_end.get(), bytes.data(), bytes.size());
 }
 
-RankCrew::RankCrew(const ForkOptions& options, int world_size) : options_(options), world_size_(world_size) {
+RankGroup::RankGroup(const ForkOptions& options, int world_size) : options_(options), world_size_(world_size) {
   if (options.pass_signals_on) signals_.emplace();
 }
 
-void RankCrew::start(int rank, const std::function<std::string()>& body) {
-  ranks_.emplace_back(rank, body, gate_.fd());
+void RankGroup::start(int rank, const std::function<std::string()>& body) {
+  ranks_.emplace_back(rank, body, exit_barrier_.fd());
 }
 
-bool RankCrew::any_failed() const {
+bool RankGroup::any_failed() const {
   return std::any_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.failure().has_value(); });
 }
 
-bool RankCrew::all_returned() const {
+bool RankGroup::all_returned() const {
   return std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.returned(); });
 }
 
-bool RankCrew::all_ended() const {
+bool RankGroup::all_ended() const {
   return std::all_of(ranks_.begin(), ranks_.end(), [](auto& rank) { return rank.ended(); });
 }
 
-void RankCrew::wait_for_news() const {
+void RankGroup::wait_for_news() const {
   std::vector<pollfd> fds;
   for (const auto& rank : ranks_) {
     if (rank.fd() >= 0) fds.push_back({rank.fd(), POLLIN, 0});
@@ -61,7 +61,7 @@ void RankCrew::wait_for_news() const {
 
 /// Updates all ranks until `done()` or the time is up. Returns whether `done()` was true.
 template <class Done>
-bool RankCrew::watch(Clock::time_point until, Done done) {
+bool RankGroup::watch(Clock::time_point until, Done done) {
   while (true) {
     for (auto& rank : ranks_) rank.update();
     if (done()) return true;
@@ -71,7 +71,7 @@ bool RankCrew::watch(Clock::time_point until, Done done) {
 }
 
 /// Sends SIGKILL after the grace period, or as soon as another signal arrives.
-void RankCrew::stop(int signal_number, std::chrono::milliseconds grace) {
+void RankGroup::stop(int signal_number, std::chrono::milliseconds grace) {
   // Rank 0 last: it hosts the store, and the others would complain about losing it.
   std::for_each(ranks_.rbegin(), ranks_.rend(), [&](auto& rank) { rank.send_signal(signal_number); });
   watch(Clock::now() + grace, [&] { return all_ended() || take_signal() != 0; });
@@ -79,12 +79,12 @@ void RankCrew::stop(int signal_number, std::chrono::milliseconds grace) {
   watch(Clock::time_point::max(), [&] { return all_ended(); });
 }
 
-std::string RankCrew::running_ranks() const {
+std::string RankGroup::running_ranks() const {
   auto running = std::views::filter([](const auto& rank) { return !rank.returned(); });
   return listed(ranks_ | running | std::views::transform([](const auto& rank) { return rank.rank(); }));
 }
 
-const RankProcess& RankCrew::root_cause() const {
+const RankProcess& RankGroup::root_cause() const {
   std::vector<const RankProcess*> failed;
   std::vector<process::Failure> failures;
   for (const auto& rank : ranks_) {
@@ -95,7 +95,7 @@ const RankProcess& RankCrew::root_cause() const {
   return *failed[process::root_cause(failures)];
 }
 
-void RankCrew::fail_with_first_failure() {
+void RankGroup::fail_with_first_failure() {
   int signal_number = 0;
   auto until = Clock::now() + kSettling;
   watch(Clock::now() + kSettlingWithLostPeer, [&] {
@@ -114,21 +114,21 @@ void RankCrew::fail_with_first_failure() {
                   "rank " + std::to_string(first.rank()) + " of " + std::to_string(world_size_) + " failed: " + reason);
 }
 
-void RankCrew::fail_interrupted(int signal_number) {
+void RankGroup::fail_interrupted(int signal_number) {
   auto running = running_ranks();
   stop(signal_number, options_.grace);
   fail("interrupted by ", process::signal_name(signal_number), "; these of ", world_size_,
        " ranks were stopped: ", running);
 }
 
-void RankCrew::fail_too_late() {
+void RankGroup::fail_too_late() {
   auto running = running_ranks();
   stop(SIGTERM, std::min(options_.grace, std::chrono::milliseconds(100)));
   fail("after ", options_.timeout.count() / 1000.0, " s these of ", world_size_,
        " ranks were still running: ", running);
 }
 
-std::vector<std::string> RankCrew::wait() {
+std::vector<std::string> RankGroup::wait() {
   int signal_number = 0;
   auto until = options_.timeout.count() > 0 ? Clock::now() + options_.timeout : Clock::time_point::max();
   bool in_time = watch(until, [&] {
@@ -139,7 +139,7 @@ std::vector<std::string> RankCrew::wait() {
   if (signal_number != 0) fail_interrupted(signal_number);
   if (any_failed()) fail_with_first_failure();
 
-  gate_.open_for(ranks_.size());
+  exit_barrier_.release(ranks_.size());
   watch(Clock::now() + options_.grace, [&] { return all_ended(); });
   std::vector<std::string> results;
   for (const auto& rank : ranks_) results.push_back(rank.result());

@@ -17,19 +17,19 @@
 namespace accelerate::ranks {
 
 /// Blocks ranks that have returned until all have: each reads one byte from a pipe.
-class Gate {
+class ExitBarrier {
  public:
   int fd() const { return pipe_.read_end.get(); }
-  void open_for(size_t num_ranks);
+  void release(size_t num_ranks);
 
  private:
   Pipe pipe_ = open_pipe("ranks cannot be started");
 };
 
-class RankCrew {
+class RankGroup {
  public:
   /// `world_size` counts the ranks of all machines, for messages.
-  RankCrew(const ForkOptions& options, int world_size);
+  RankGroup(const ForkOptions& options, int world_size);
 
   /// Forks a process that calls `body`.
   void start(int rank, const std::function<std::string()>& body);
@@ -59,7 +59,7 @@ class RankCrew {
   const ForkOptions& options_;
   int world_size_;
   std::optional<process::SignalRecorder> signals_;
-  Gate gate_;
+  ExitBarrier exit_barrier_;
   std::deque<RankProcess> ranks_;
 };
 
