@@ -20,6 +20,9 @@ namespace accelerate {
 /// the process, as Python does. No effect with ACCELERATE_SETUP_SIGXFSZ=0, or if the program has set a handler.
 void report_file_size_limit();
 
+/// Appends bytes to a file that is being written, or throws.
+using Append = std::function<void(std::string_view bytes)>;
+
 /// An open file, closed on destruction. All members throw Error naming the path.
 class File {
  public:

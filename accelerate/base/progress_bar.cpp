@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <map>
+#include <mutex>
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/open_progress_bars.h"
+#include "accelerate/base/utf8.h"
 
 namespace accelerate {
 
@@ -47,7 +51,99 @@ ProgressOutput completed(ProgressOutput output) {
   return output;
 }
 
+/// The bars of this process that are open on a terminal.
+struct OpenBars {
+  std::mutex mutex;
+  std::map<const ProgressBar*, std::function<void()>> bars;  // how each draws its current state
+};
+
+OpenBars& open_bars() {
+  static auto* bars = new OpenBars;  // never destroyed: static bars close at exit
+  return *bars;
+}
+
+void add_open_bar(const ProgressBar* bar, std::function<void()> draw) {
+  std::lock_guard lock(open_bars().mutex);
+  open_bars().bars[bar] = std::move(draw);
+}
+
+void remove_open_bar(const ProgressBar* bar) {
+  std::lock_guard lock(open_bars().mutex);
+  open_bars().bars.erase(bar);
+}
+
+constexpr int kSmallestBar = 4;
+
+template <class... Values>
+std::string printed(const char* format, Values... values) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, values...);
+  return text;
+}
+
+int count_characters(const std::string& text) {
+  return static_cast<int>(text.size() - std::count_if(text.begin(), text.end(), is_utf8_continuation));
+}
+
+/// The first `count` characters of UTF-8 text.
+std::string first_characters(const std::string& text, int count) {
+  auto end =
+      std::find_if(text.begin(), text.end(), [&](char byte) { return !is_utf8_continuation(byte) && count-- == 0; });
+  return {text.begin(), end};
+}
+
+std::string format_rate(double rate, const std::string& unit) {
+  if (rate <= 0) return "?" + unit + "/s";
+  if (rate < 1) return printed("%5.2f", 1 / rate) + "s/" + unit;
+  return printed("%5.2f", rate) + unit + "/s";
+}
+
+/// A bar of `size` cells, with a resolution of an eighth (or tenth) of a cell.
+std::string format_bar(double fraction, int size, BarCells cells) {
+  constexpr std::array<const char*, 9> kBlocks = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+  constexpr std::array<const char*, 11> kAscii = {" ", "1", "2", "3", "4", "5", "6", "7", "8", "9", "#"};
+  bool with_blocks = cells == BarCells::Blocks;
+  int steps = static_cast<int>(with_blocks ? kBlocks.size() : kAscii.size()) - 1;
+  int filled = static_cast<int>(fraction * size * steps);
+  std::string bar;
+  for (int cell = 0; cell < size; ++cell) {
+    int level = std::clamp(filled - cell * steps, 0, steps);
+    bar += with_blocks ? kBlocks[level] : kAscii[level];
+  }
+  return bar;
+}
+
 }  // namespace
+
+std::string format_interval(double seconds) {
+  auto whole = static_cast<long>(std::max(0.0, seconds));
+  auto minutes_and_seconds = printed("%02ld:%02ld", whole / 60 % 60, whole % 60);
+  return whole < 3600 ? minutes_and_seconds : std::to_string(whole / 3600) + ":" + minutes_and_seconds;
+}
+
+std::string format_progress(const ProgressState& state, int width, BarCells cells) {
+  bool total_known = state.total && *state.total > 0 && state.done <= *state.total;
+  auto rate = format_rate(state.rate, state.unit) + (state.postfix.empty() ? "" : ", " + state.postfix);
+  auto left = state.description.empty() ? "" : state.description + ": ";
+  auto elapsed = format_interval(state.elapsed_seconds);
+  std::string right;
+  double fraction = 0;
+  if (total_known) {
+    fraction = static_cast<double>(state.done) / static_cast<double>(*state.total);
+    auto remaining_steps = static_cast<double>(*state.total - state.done);
+    auto remaining = state.rate > 0 ? format_interval(remaining_steps / state.rate) : "?";
+    left += printed("%3.0f%%", std::floor(fraction * 100));
+    right = printed("%lld/%lld [", static_cast<long long>(state.done), static_cast<long long>(*state.total)) + elapsed +
+            "<" + remaining + ", " + rate + "]";
+  } else {
+    left += std::to_string(state.done) + state.unit;
+    right.append("[").append(elapsed).append(", ").append(rate).append("]");
+  }
+  int room = width - count_characters(left) - count_characters(right) - 3;
+  if (total_known && room >= kSmallestBar) return left + "|" + format_bar(fraction, room, cells) + "| " + right;
+  auto line = left + " " + right;
+  return width > 0 ? first_characters(line, width) : line;
+}
 
 ProgressBar::ProgressBar(std::optional<int64_t> total, ProgressBarOptions options)
     : options_(std::move(options)), cells_(locale_is_utf8() ? BarCells::Blocks : BarCells::Ascii) {
@@ -137,6 +233,11 @@ void ProgressBar::close() {
   bool on_terminal = width_ > 0;
   if (on_terminal || shown_done_ != state_.done) show(now);
   if (on_terminal) *options_.output.stream << (options_.leave ? "\n" : "\r\033[K") << std::flush;
+}
+
+void draw_open_bars() {
+  std::lock_guard lock(open_bars().mutex);
+  for (const auto& [bar, draw] : open_bars().bars) draw();
 }
 
 }  // namespace accelerate

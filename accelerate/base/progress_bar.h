@@ -11,9 +11,28 @@
 #include <string_view>
 #include <utility>
 
-#include "accelerate/base/progress_line.h"
-
 namespace accelerate {
+
+/// The progress of a loop, for format_progress().
+struct ProgressState {
+  int64_t done = 0;
+  std::optional<int64_t> total = std::nullopt;
+  double elapsed_seconds = 0;
+  double rate = 0;  // steps per second; 0 if unknown
+  std::string description = {};
+  std::string postfix = {};
+  std::string unit = "it";
+};
+
+enum class BarCells { Blocks, Ascii };
+
+/// The line, at most `width` characters: "train:  45%|####5     | 45/100 [00:05<00:06,  8.50it/s, loss=0.3]". Omits a
+/// bar that would be too small. `width` 0 means no limit and no bar. Without a total there is no bar, percentage or
+/// remaining time.
+std::string format_progress(const ProgressState& state, int width, BarCells cells = BarCells::Blocks);
+
+/// "00:05", "12:34" or "1:02:03".
+std::string format_interval(double seconds);
 
 /// The output and clock of a bar. Defaults: standard error, its terminal, the system's clock.
 struct ProgressOutput {
@@ -74,5 +93,9 @@ class ProgressBar {
   double steps_average_ = 0;
   double seconds_average_ = 0;
 };
+
+/// Draws all bars of this process that are open on a terminal, as a notebook does at the end of a cell. Not
+/// thread-safe: no other thread may use a bar.
+void draw_open_bars();
 
 }  // namespace accelerate

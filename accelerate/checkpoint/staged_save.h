@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "accelerate/base/append.h"
+#include "accelerate/base/file.h"
 #include "accelerate/checkpoint/agreement.h"
 #include "accelerate/durable/stage.h"
 

@@ -10,7 +10,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/base/append.h"
+#include "accelerate/base/file.h"
 #include "accelerate/tensors/stored_tensor.h"
 
 namespace accelerate::tensors {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "accelerate/base/append.h"
+#include "accelerate/base/file.h"
 #include "accelerate/formats/model_files.h"
 #include "accelerate/tensors/safetensors.h"
 

@@ -7,7 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "accelerate/base/append.h"
+#include "accelerate/base/file.h"
 #include "accelerate/formats/pickle/value.h"
 #include "accelerate/tensors/stored_tensor.h"
 

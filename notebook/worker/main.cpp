@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "accelerate/base/open_progress_bars.h"
+#include "accelerate/base/progress_bar.h"
 #include "notebook/protocol/frames.h"
 #include "notebook/runtime/flush_output.h"
 #include "notebook/runtime/messages.h"

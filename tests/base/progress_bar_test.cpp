@@ -7,7 +7,6 @@
 
 #include "accelerate/base/environment.h"
 #include "accelerate/base/log.h"
-#include "accelerate/base/open_progress_bars.h"
 #include "tests/support/captured_stderr.h"
 
 using namespace accelerate;

@@ -1,4 +1,4 @@
-#include "accelerate/base/progress_line.h"
+#include "accelerate/base/progress_bar.h"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "accelerate/base/append.h"
+#include "accelerate/base/file.h"
 
 namespace accelerate::formats {
 
