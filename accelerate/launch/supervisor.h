@@ -26,15 +26,15 @@ struct Timeouts {
   std::chrono::milliseconds of_lost_peer = std::chrono::seconds(3);    // until a lost peer ends by itself
 };
 
-/// Called periodically.
+/// The state of the other machines; called periodically.
 using GetRemoteState = std::function<RemoteState()>;
 
 /// Waits until all ranks have ended. If one fails, the others get SIGTERM, then SIGKILL. A request to stop is forwarded
 /// to all ranks; a second one kills them. Other signals are only forwarded. Ranks in the shell's job get the terminal's
 /// signals directly. Failures on other machines stop the ranks here. While only victims have failed, here and
-/// elsewhere, the root cause has `timeouts.of_lost_peer` to end by itself, so that its exit code is known. On return
-/// no process of the ranks' groups is running, unless all ranks succeeded. The result has
-/// no message for a failure yet; if another machine failed, it is a success.
+/// elsewhere, the root cause has `timeouts.of_lost_peer` to end by itself, so that its exit code is known. On return no
+/// process of the ranks' groups is running, unless all ranks succeeded. The outcome of a failure has no message yet. If
+/// only ranks of another machine failed, the outcome is a success.
 Outcome supervise(std::vector<Rank>& ranks, process::SignalWatch& signals, const Timeouts& timeouts = {},
                   const GetRemoteState& remote_state = {});
 
