@@ -32,8 +32,6 @@ class IterableShard {
   IterableShard(Stream<Sample> samples, const IterableShardOptions& options)
       : samples_(std::move(samples)), options_(options), keep_first_(!options.drop_last && options.complete_last) {
     assert(0 <= options.rank && options.rank < options.world_size);
-    assert(options.part_size() > 0);
-    assert(!options.split_batches || options.batch_size % options.world_size == 0);
   }
 
   /// Returns the samples of this rank's next batch, or nothing at the end.
