@@ -372,7 +372,7 @@ void Accelerator::load_state(const std::filesystem::path& input_dir) {
 }
 
 bool Accelerator::has_checkpoint(const std::filesystem::path& input_dir) {
-  return input_dir.empty() ? checkpointer_->newest(checkpoints_dir()).has_value() : checkpointer_->is_there(input_dir);
+  return input_dir.empty() ? checkpointer_->newest(checkpoints_dir()).has_value() : checkpointer_->exists(input_dir);
 }
 
 bool Accelerator::optimizer_step_was_skipped() const {

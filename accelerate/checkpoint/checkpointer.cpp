@@ -49,15 +49,15 @@ void check_is_still(const std::string& description, const fs::path& directory) {
 
 Checkpointer::Checkpointer(comm::Group group, int leader)
     : group_(group),
-      place_{.rank = group.rank(), .leader = leader},
+      ranks_{.rank = group.rank(), .leader = leader},
       exchange_([group](const std::string& text) { return group.all_gather_bytes(text); }),
       side_channel_(group) {}
 
 Checkpointer::~Checkpointer() {
   if (!background_.valid()) return;
   // The other ranks may have ended, and the exception should be reported soon.
-  constexpr auto kPatience = std::chrono::seconds(10);
-  if (std::uncaught_exceptions() > 0 && background_.wait_for(kPatience) != std::future_status::ready) {
+  constexpr auto kShutdownTimeout = std::chrono::seconds(10);
+  if (std::uncaught_exceptions() > 0 && background_.wait_for(kShutdownTimeout) != std::future_status::ready) {
     side_channel_.close();
   }
   try {
@@ -77,7 +77,7 @@ durable::Stage Checkpointer::make_stage(const Destination& destination) {
 
 fs::path Checkpointer::save(TrainingState state, const Destination& destination, const SaveStateOptions& options) {
   wait();
-  auto staged = std::make_shared<StagedSave>(place_, [&] { return make_stage(destination); }, exchange_);
+  auto staged = std::make_shared<StagedSave>(ranks_, [&] { return make_stage(destination); }, exchange_);
   if (python_.random.is_none()) {
     python_ = seeded_python_generators(at::detail::getDefaultCPUGenerator().current_seed());
   }
@@ -87,7 +87,7 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
                                                        {"world_size", std::to_string(group_.size())},
                                                        {kSave, staged->id()},
                                                        {"accelerate_cpp", kVersion}};
-  auto finish = [this, staged, files = std::move(files), metadata, destination](const Exchange& exchange) {
+  auto finish = [this, staged, files = std::move(files), metadata, destination](const comm::Exchange& exchange) {
     staged->finish(files, metadata, exchange);
     prune(destination);
   };
@@ -104,31 +104,29 @@ fs::path Checkpointer::save(TrainingState state, const Destination& destination,
 std::vector<CheckpointFile> Checkpointer::files_of(TrainingState& state, const fs::path& stage,
                                                    const SaveStateOptions& options) {
   std::vector<train::StateDict> weights;
-  collectively(exchange_, [&]() -> std::string {
+  comm::collectively(exchange_, [&] {
     for (const auto& model : state.models) weights.push_back(train::state_dict_of(*model));
     auto models = state.models;  // a copy for the hooks: accumulated gradients are saved for all models
     save_hooks.call(models, weights, stage);
-    return {};
   });
   // Separate from the hooks: a rank whose hook failed would miss the all-gather of optimizer states.
   std::vector<CheckpointFile> files;
   copies_.begin();
-  collectively(exchange_, [&]() -> std::string {
-    auto gathered = gathered_states(state.optimizers, /*keep=*/place_.leads());
+  comm::collectively(exchange_, [&] {
+    auto gathered = gathered_states(state.optimizers, /*keep=*/ranks_.leads());
     files = save_files(state, weights, std::move(gathered), python_,
-                       {.rank = place_.rank,
+                       {.rank = ranks_.rank,
                         .world_size = group_.size(),
-                        .shared = place_.leads(),
+                        .shared = ranks_.leads(),
                         .safe_serialization = options.safe_serialization,
                         .copies = options.async ? &copies_ : nullptr});
-    return {};
   });
   return files;
 }
 
 /// Only warns on failure: the new checkpoint is already saved.
 void Checkpointer::prune(const Destination& destination) const {
-  if (!place_.leads() || !destination.total_limit) return;
+  if (!ranks_.leads() || !destination.total_limit) return;
   try {
     series_->second.prune(*destination.total_limit);
   } catch (const std::exception& error) {
@@ -142,7 +140,7 @@ void Checkpointer::prune(const Destination& destination) const {
 /// Returns the results of `work` on all leaders.
 std::vector<int64_t> Checkpointer::from_leaders(const std::function<int64_t()>& work) const {
   std::vector<int64_t> numbers;
-  for (const auto& text : collectively(exchange_, [&] { return place_.leads() ? std::to_string(work()) : ""; })) {
+  for (const auto& text : comm::collectively(exchange_, [&] { return ranks_.leads() ? std::to_string(work()) : ""; })) {
     if (!text.empty()) numbers.push_back(std::stoll(text));
   }
   return numbers;
@@ -163,7 +161,7 @@ std::optional<fs::path> Checkpointer::newest(const fs::path& directory) {
   }
 }
 
-bool Checkpointer::is_there(const fs::path& directory) {
+bool Checkpointer::exists(const fs::path& directory) {
   wait();
   const auto answers = from_leaders([&]() -> int64_t {
     durable::restore(directory);
@@ -179,34 +177,27 @@ int64_t Checkpointer::next_number(const fs::path& directory) const {
 
 void Checkpointer::load(TrainingState state, const fs::path& directory) {
   wait();
-  const auto found = collectively(
-      exchange_, [&] { return place_.leads() ? description_of(durable::verify(directory)) : std::string(); });
+  const auto found = comm::collectively(
+      exchange_, [&] { return ranks_.leads() ? description_of(durable::verify(directory)) : std::string(); });
   check_is_of_one_save(found, directory);
   CheckedFiles checked;
-  collectively(exchange_, [&]() -> std::string {
+  comm::collectively(exchange_, [&] {
     auto models = state.models;
     load_hooks.call(models, directory);
     checked = check_files(directory, state, models,
-                          {.rank = place_.rank,
+                          {.rank = ranks_.rank,
                            .world_size = group_.size(),
                            .compare_models = load_hooks.empty(),
-                           .verify = !found[place_.leader].starts_with(kVerified)});
-    return {};
+                           .verify = !found[ranks_.leader].starts_with(kVerified)});
   });
   // Only after all ranks have opened their files: open files do not change when a checkpoint is replaced.
-  collectively(exchange_, [&]() -> std::string {
-    if (place_.leads()) check_is_still(found[group_.rank()], directory);
-    return {};
+  comm::collectively(exchange_, [&] {
+    if (ranks_.leads()) check_is_still(found[group_.rank()], directory);
   });
   // User code runs first: if it throws, everything else is unchanged on all ranks. Each change is agreed on separately:
   // a change may be collective, so all ranks must know if an earlier one failed.
   for (const auto* changes : {&checked.loads_of_user, &checked.changes}) {
-    for (const auto& change : *changes) {
-      collectively(exchange_, [&]() -> std::string {
-        change();
-        return {};
-      });
-    }
+    for (const auto& change : *changes) comm::collectively(exchange_, change);
   }
   python_ = std::move(checked.python);
 }

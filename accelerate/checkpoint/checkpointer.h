@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "accelerate/checkpoint/agreement.h"
 #include "accelerate/checkpoint/python_generators.h"
 #include "accelerate/checkpoint/staged_save.h"
 #include "accelerate/checkpoint/tensor_copies.h"
 #include "accelerate/checkpoint/training_state.h"
+#include "accelerate/comm/agreement.h"
 #include "accelerate/comm/side_channel.h"
 #include "accelerate/durable/checkpoints.h"
 
@@ -57,7 +57,7 @@ class Hooks {
 /// ranks.
 class Checkpointer {
  public:
-  /// `leader` is the rank that creates the directories to which this rank writes, see Place.
+  /// `leader` is the rank that creates the directories to which this rank writes, see RankAndLeader.
   Checkpointer(comm::Group group, int leader);
 
   /// Waits for a background save and logs its failure. During stack unwinding it waits 10 s, then gives up on the other
@@ -74,7 +74,7 @@ class Checkpointer {
   std::optional<std::filesystem::path> newest(const std::filesystem::path& directory);
 
   /// Whether `directory` is non-empty on all machines. Its contents may be damaged.
-  bool is_there(const std::filesystem::path& directory);
+  bool exists(const std::filesystem::path& directory);
 
   /// Returns one more than the highest checkpoint number in `directory` on any machine.
   int64_t next_number(const std::filesystem::path& directory) const;
@@ -98,8 +98,8 @@ class Checkpointer {
   void prune(const Destination& destination) const;
 
   comm::Group group_;
-  Place place_;
-  Exchange exchange_;
+  RankAndLeader ranks_;
+  comm::Exchange exchange_;
   PythonGenerators python_;
   std::optional<std::pair<std::filesystem::path, durable::CheckpointDirectory>> series_;  // only on leaders
   comm::SideChannel side_channel_;

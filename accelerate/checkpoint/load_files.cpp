@@ -8,7 +8,6 @@
 #include "accelerate/checkpoint/file_names.h"
 #include "accelerate/checkpoint/loop_state.h"
 #include "accelerate/checkpoint/random_states.h"
-#include "accelerate/checkpoint/scaler_state.h"
 #include "accelerate/checkpoint/stored_weights.h"
 #include "accelerate/tensors/weight_files.h"
 
@@ -19,7 +18,7 @@ namespace fs = std::filesystem;
 using tensors::TorchValue;
 
 /// Collects all errors, to report them at once.
-class Complaints {
+class ErrorList {
  public:
   /// Runs `work` and records what it throws, with the file name.
   template <class Work>
@@ -43,6 +42,15 @@ class Complaints {
   std::string text_;
 };
 
+/// Reads Python's scaler.pt. Throws Error if a key is missing or has another type.
+precision::GradScalerState read_scaler_state(const TorchValue& state) {
+  return {.scale = state.at("scale").number(),
+          .growth_factor = state.at("growth_factor").number(),
+          .backoff_factor = state.at("backoff_factor").number(),
+          .growth_interval = state.at("growth_interval").integer(),
+          .growth_tracker = state.at("_growth_tracker").integer()};
+}
+
 class Checker {
  public:
   Checker(const fs::path& directory, const TrainingState& state, const Models& models, const LoadFilesOptions& options)
@@ -50,15 +58,15 @@ class Checker {
 
   CheckedFiles check() {
     check_counts();
-    complaints_.throw_if_any();
+    errors_.throw_if_any();
     check_schedulers();
     check_objects();
     check_models();
     check_optimizers();
     check_scaler();
-    check_place();
+    check_position();
     check_random_states();
-    complaints_.throw_if_any();
+    errors_.throw_if_any();
     return std::move(checked_);
   }
 
@@ -73,15 +81,15 @@ class Checker {
 
   void compare(const char* what, size_t saved, size_t own) {
     if (saved == own) return;
-    complaints_.add(directory_.string() + ": the checkpoint has " + std::to_string(saved) + " " + what +
-                    "; the program has " + std::to_string(own) +
-                    ". Prepare and register the same objects as when it was saved, in the same order");
+    errors_.add(directory_.string() + ": the checkpoint has " + std::to_string(saved) + " " + what +
+                "; the program has " + std::to_string(own) +
+                ". Prepare and register the same objects as when it was saved, in the same order");
   }
 
   /// Reads a torch file and passes it to `use`. Errors are recorded with the file name.
   template <class Use>
   void with_file(const std::string& name, Use&& use) {
-    complaints_.about(directory_ / name, [&] { use(tensors::load_torch_file(directory_ / name)); });
+    errors_.about(directory_ / name, [&] { use(tensors::load_torch_file(directory_ / name)); });
   }
 
   void add(std::function<void()> change) { checked_.changes.push_back(std::move(change)); }
@@ -90,9 +98,9 @@ class Checker {
   void add_load_of_user(const std::string& name, Part part) {
     with_file(name, [&](TorchValue value) {
       checked_.loads_of_user.push_back([part, value = std::move(value), file = directory_ / name]() mutable {
-        Complaints complaints;
-        complaints.about(file, [&] { part.load_state_dict(value); });
-        complaints.throw_if_any();
+        ErrorList errors;
+        errors.about(file, [&] { part.load_state_dict(value); });
+        errors.throw_if_any();
       });
     });
   }
@@ -111,7 +119,7 @@ class Checker {
     for (size_t i = 0; i < models_.size(); ++i) {
       auto file = directory_ / model_file(i);
       if (!fs::exists(file)) file = directory_ / torch_model_file(i);
-      complaints_.about(file, [&] {
+      errors_.about(file, [&] {
         auto weights = train::state_dict_of(*models_[i]);
         const auto stored = tensors::open_weights(file, {.verify = options_.verify});
         loads.push_back(check_weights(weights, stored, file, /*strict=*/true).load);
@@ -125,7 +133,7 @@ class Checker {
   void check_optimizers() {
     for (size_t i = 0; i < state_.optimizers.size(); ++i) {
       const auto file = directory_ / optimizer_file(i);
-      complaints_.about(file, [&] {
+      errors_.about(file, [&] {
         add(state_.optimizers[i].checked_state(tensors::open_torch_file(file, {.verify = options_.verify})));
       });
     }
@@ -148,9 +156,9 @@ class Checker {
     });
   }
 
-  void check_place() {
-    complaints_.about(directory_ / loop_state_file(options_.rank),
-                      [&] { add(checked_loop_state(directory_, state_, options_.rank, options_.world_size)); });
+  void check_position() {
+    errors_.about(directory_ / loop_state_file(options_.rank),
+                  [&] { add(checked_loop_state(directory_, state_, options_.rank, options_.world_size)); });
   }
 
   void check_random_states() {
@@ -171,7 +179,7 @@ class Checker {
   const TrainingState& state_;
   const Models& models_;
   LoadFilesOptions options_;
-  Complaints complaints_;
+  ErrorList errors_;
   CheckedFiles checked_;
 };
 

@@ -28,18 +28,19 @@ at::Tensor tensor_if_there(const TorchValue* value) {
 }
 
 TorchValue value_of(const data::PreparedCore& loader) {
-  const auto place = loader.state_dict();
-  return TorchValue::dict({{"epoch", place.epoch},
-                           {"batches_seen", place.batches_seen},
-                           {"round_size", round_size(loader)},
-                           {"seed", place.seed ? TorchValue(static_cast<int64_t>(*place.seed)) : TorchValue()},  // bits
-                           {"generator_state", value_if_defined(place.generator_state)},
-                           {"read_ahead_state", value_if_defined(place.read_ahead_state)}});
+  const auto position = loader.state_dict();
+  return TorchValue::dict(
+      {{"epoch", position.epoch},
+       {"batches_seen", position.batches_seen},
+       {"round_size", round_size(loader)},
+       {"seed", position.seed ? TorchValue(static_cast<int64_t>(*position.seed)) : TorchValue()},  // bits
+       {"generator_state", value_if_defined(position.generator_state)},
+       {"read_ahead_state", value_if_defined(position.read_ahead_state)}});
 }
 
 /// The position for a loader whose batch size or world size may differ from the saved one. Rounds down, so no sample is
 /// skipped.
-data::LoaderPosition place_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
+data::LoaderPosition position_for(const data::PreparedCore& loader, const TorchValue& value, bool same_job) {
   const int64_t taken = value.at("batches_seen").integer() * value.at("round_size").integer();
   const int64_t again = taken % round_size(loader);
   if (again != 0) {
@@ -47,14 +48,14 @@ data::LoaderPosition place_for(const data::PreparedCore& loader, const TorchValu
         .warning("the batches of this job differ from those of the saved one: " + std::to_string(again) + " " +
                  (loader.loader().batch_size() ? "samples" : "batches") + " of this epoch are repeated");
   }
-  data::LoaderPosition place{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
-  if (!value.at("seed").is_none()) place.seed = static_cast<uint64_t>(value.at("seed").integer());
-  place.generator_state = tensor_if_there(&value.at("generator_state"));
+  data::LoaderPosition position{.epoch = value.at("epoch").integer(), .batches_seen = taken / round_size(loader)};
+  if (!value.at("seed").is_none()) position.seed = static_cast<uint64_t>(value.at("seed").integer());
+  position.generator_state = tensor_if_there(&value.at("generator_state"));
   // With another world size the next batch is not the one that was read ahead. Older checkpoints do not have this
   // state.
-  if (same_job) place.read_ahead_state = tensor_if_there(value.find("read_ahead_state"));
-  loader.check_state(place);
-  return place;
+  if (same_job) position.read_ahead_state = tensor_if_there(value.find("read_ahead_state"));
+  loader.check_state(position);
+  return position;
 }
 
 TorchValue read_file(const fs::path& directory, int rank) {
@@ -64,6 +65,25 @@ TorchValue read_file(const fs::path& directory, int rank) {
     fail(path.string(), ": was written by a newer release (version ", version, "; this one reads ", kVersion, ")");
   }
   return file;
+}
+
+/// Reads the files of all ranks of the saved job. Throws Error if one is missing or of another job.
+std::vector<TorchValue> files_of_all_ranks(const fs::path& directory, const std::vector<int>& ranks, int saved_ranks) {
+  const auto num_here = std::lower_bound(ranks.begin(), ranks.end(), saved_ranks) - ranks.begin();
+  if (num_here != saved_ranks) {
+    fail("the saved job of ", saved_ranks, " ranks was inside an accumulation window, and only ", num_here,
+         " of their gradients are available; continue with the same number of ranks, or collect the files of all "
+         "machines");
+  }
+  std::vector<TorchValue> files;
+  for (int rank = 0; rank < saved_ranks; ++rank) {
+    const auto world_size = files.emplace_back(read_file(directory, rank)).at("world_size").integer();
+    if (world_size != saved_ranks) {
+      fail((directory / loop_state_file(rank)).string(), ": is of a job of ", world_size,
+           " ranks, and the others of one of ", saved_ranks, "; collect the files of one save");
+    }
+  }
+  return files;
 }
 
 }  // namespace
@@ -76,7 +96,7 @@ TorchValue loop_state(const TrainingState& state, int world_size) {
                            {"sync_gradients", state.gradient_state->sync_gradients},
                            {"loaders", std::move(loaders)},
                            {"items", counted_items(state)},
-                           {"gradients", waiting_gradients(state)}});
+                           {"gradients", accumulated_gradients(state)}});
 }
 
 std::function<void()> checked_loop_state(const fs::path& directory, const TrainingState& state, int rank,
@@ -93,25 +113,19 @@ std::function<void()> checked_loop_state(const fs::path& directory, const Traini
   if (saved.size() != state.loaders.size()) {
     fail("there are ", saved.size(), " data loaders; the program has prepared ", state.loaders.size());
   }
-  std::vector<data::LoaderPosition> places;
+  std::vector<data::LoaderPosition> positions;
   for (size_t i = 0; i < saved.size(); ++i) {
-    places.push_back(place_for(*state.loaders[i], saved[i], same_job));
+    positions.push_back(position_for(*state.loaders[i], saved[i], same_job));
   }
 
   auto window = window_of(file, state);
   if (!same_job && !window.gradients.empty()) {
-    if (std::ssize(ranks) != saved_ranks) {
-      fail("the saved job of ", saved_ranks, " ranks was inside an accumulation window, and only ", ranks.size(),
-           " of their gradients are available; continue with the same number of ranks, or collect the files of all "
-           "machines");
-    }
-    std::vector<TorchValue> files{file};
-    for (int other = 1; other < saved_ranks; ++other) files.push_back(read_file(directory, other));
+    const auto files = files_of_all_ranks(directory, ranks, saved_ranks);
     window = share_of_windows(files, state, rank, world_size);
   }
 
-  return [state, places, window, sync_gradients = file.at("sync_gradients").boolean()]() mutable {
-    for (size_t i = 0; i < places.size(); ++i) state.loaders[i]->load_state_dict(places[i]);
+  return [state, positions, window, sync_gradients = file.at("sync_gradients").boolean()]() mutable {
+    for (size_t i = 0; i < positions.size(); ++i) state.loaders[i]->load_state_dict(positions[i]);
     state.gradient_state->sync_gradients = sync_gradients;
     restore(window, state);
   };

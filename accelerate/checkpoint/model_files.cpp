@@ -87,7 +87,7 @@ void save_model_files(const train::StateDict& weights, const fs::path& directory
     };
   }
   make_directories(directory);
-  tensors::save_shards(options.safe_serialization ? without_repeats(weights) : all_of(weights), directory, shards);
+  tensors::save_shards(options.safe_serialization ? deduplicated(weights) : all_of(weights), directory, shards);
   // Otherwise loading the directory could find an earlier model in the other format.
   formats::remove_other_model_files(directory, other_names, /*kept=*/{});
 }

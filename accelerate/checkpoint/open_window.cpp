@@ -35,7 +35,7 @@ at::Tensor gradient_of(const TorchValue& value, at::IntArrayRef sizes) {
   return at::sparse_coo_tensor(indices, values, sizes, values.options().layout(at::kSparse), is_coalesced);
 }
 
-void add_gradients(std::vector<WaitingGradient>& gradients, const TrainingState& state, const TorchValue& file,
+void add_gradients(std::vector<AccumulatedGradient>& gradients, const TrainingState& state, const TorchValue& file,
                    double factor) {
   const auto& models = file.at("gradients").items();
   if (models.empty()) return;
@@ -68,7 +68,7 @@ ItemState items_of(const TorchValue& file) {
 
 }  // namespace
 
-TorchValue waiting_gradients(const TrainingState& state) {
+TorchValue accumulated_gradients(const TrainingState& state) {
   auto models = TorchValue::list();
   if (state.gradient_state->sync_gradients) return models;
   for (const auto& model : state.models) {

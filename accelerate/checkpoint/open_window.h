@@ -10,19 +10,19 @@
 namespace accelerate::checkpoint {
 
 /// An accumulated gradient to restore into `parameter`, times `factor`.
-struct WaitingGradient {
+struct AccumulatedGradient {
   at::Tensor parameter, gradient;
   double factor;
 };
 
 /// The incomplete window of one rank.
 struct OpenWindow {
-  std::vector<WaitingGradient> gradients = {};
+  std::vector<AccumulatedGradient> gradients = {};
   train::ItemWindow::State items = {};
 };
 
 /// Returns the gradients of each model by name, if a window is open. Shares memory with the gradients.
-tensors::TorchValue waiting_gradients(const TrainingState& state);
+tensors::TorchValue accumulated_gradients(const TrainingState& state);
 
 /// Returns the number of items in the window, as counted by backward, and their divisor.
 tensors::TorchValue counted_items(const TrainingState& state);

@@ -5,7 +5,6 @@
 #include "accelerate/checkpoint/file_names.h"
 #include "accelerate/checkpoint/loop_state.h"
 #include "accelerate/checkpoint/random_states.h"
-#include "accelerate/checkpoint/scaler_state.h"
 #include "accelerate/checkpoint/stored_weights.h"
 
 namespace accelerate::checkpoint {
@@ -19,14 +18,14 @@ class FileCopies {
   explicit FileCopies(TensorCopies& memory) : memory_(memory) {}
 
   at::Tensor copy_of(const at::Tensor& tensor) {
-    auto [copy, is_new] = copies_.try_emplace(extent_of(tensor));
+    auto [copy, is_new] = copies_.try_emplace(memory_key_of(tensor));
     if (is_new) copy->second = memory_.copy_of(tensor);
     return copy->second;
   }
 
  private:
   TensorCopies& memory_;
-  std::map<Extent, at::Tensor> copies_;
+  std::map<TensorMemoryKey, at::Tensor> copies_;
 };
 
 /// Collects files. Copies their tensors if `copies` is set.
@@ -73,6 +72,17 @@ TorchValue state_of(const char* kind, size_t index, const Part& part) {
   } catch (const std::exception& error) {
     fail("save_state: ", kind, " ", index, ": ", error.what());
   }
+}
+
+/// The keys of Python's GradScaler.state_dict(), in scaler.pt: as there, none if the scaler is disabled.
+TorchValue scaler_state_dict(const precision::GradScaler& scaler) {
+  if (!scaler.is_enabled()) return TorchValue::dict();
+  const auto state = scaler.state();
+  return TorchValue::dict({{"scale", state.scale},
+                           {"growth_factor", state.growth_factor},
+                           {"backoff_factor", state.backoff_factor},
+                           {"growth_interval", state.growth_interval},
+                           {"_growth_tracker", state.growth_tracker}});
 }
 
 }  // namespace

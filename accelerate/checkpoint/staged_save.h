@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "accelerate/base/file.h"
-#include "accelerate/checkpoint/agreement.h"
+#include "accelerate/comm/agreement.h"
 #include "accelerate/durable/stage.h"
 
 namespace accelerate::checkpoint {
@@ -23,7 +23,7 @@ struct CheckpointFile {
 
 /// This rank and its leader, the rank that creates the directory it writes to: rank 0, or the first rank of each
 /// machine if machines share no disk.
-struct Place {
+struct RankAndLeader {
   int rank = 0;
   int leader = 0;
 
@@ -34,7 +34,8 @@ struct Place {
 class StagedSave {
  public:
   /// Calls `make_stage` on the leaders and sends the path to the other ranks.
-  StagedSave(const Place& place, const std::function<durable::Stage()>& make_stage, const Exchange& exchange);
+  StagedSave(const RankAndLeader& ranks, const std::function<durable::Stage()>& make_stage,
+             const comm::Exchange& exchange);
 
   /// The staging directory of this rank's files.
   const std::filesystem::path& path() const { return path_; }
@@ -47,10 +48,10 @@ class StagedSave {
   /// machines have the checkpoint and older ones may be removed. If the commit fails on one machine, others may have
   /// committed already: see Checkpointer::newest.
   void finish(const std::vector<CheckpointFile>& files, const std::map<std::string, std::string>& metadata,
-              const Exchange& exchange);
+              const comm::Exchange& exchange);
 
  private:
-  Place place_;
+  RankAndLeader ranks_;
   std::optional<durable::Stage> stage_;  // only on leaders
   std::filesystem::path path_;
   std::filesystem::path target_;

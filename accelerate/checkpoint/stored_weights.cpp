@@ -24,22 +24,22 @@ void list_names(std::ostringstream& text, const char* title, const std::vector<s
 
 }  // namespace
 
-Extent extent_of(const at::Tensor& tensor) {
+TensorMemoryKey memory_key_of(const at::Tensor& tensor) {
   return {tensor.const_data_ptr(), tensor.scalar_type(), tensor.sizes().vec(), tensor.strides().vec()};
 }
 
-tensors::TensorList without_repeats(const train::StateDict& weights) {
+tensors::TensorList deduplicated(const train::StateDict& weights) {
   tensors::TensorList list;
-  std::set<Extent> extents;
+  std::set<TensorMemoryKey> seen;
   for (const auto& item : weights) {
-    if (item.value().numel() > 0 && !extents.insert(extent_of(item.value())).second) continue;
+    if (item.value().numel() > 0 && !seen.insert(memory_key_of(item.value())).second) continue;
     list.emplace_back(item.key(), item.value());
   }
   return list;
 }
 
 void write_weights(const train::StateDict& weights, const fs::path& name, const Append& append) {
-  if (name.extension() != ".bin") return tensors::write_safetensors(without_repeats(weights), append);
+  if (name.extension() != ".bin") return tensors::write_safetensors(deduplicated(weights), append);
   auto dict = TorchValue::ordered_dict();
   for (const auto& item : weights) dict.entries().emplace_back(item.key(), item.value());
   tensors::write_torch_file(dict, name.stem().string(), append);
@@ -57,7 +57,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
   std::vector<std::string> mismatched;
   std::vector<std::pair<at::Tensor, tensors::StoredTensor>> pairs;
   std::set<std::string> names;
-  std::set<Extent> filled;
+  std::set<TensorMemoryKey> filled;
   for (const auto& [name, item] : stored) {
     const auto* tensor = model.find(name);
     if (!tensor) {
@@ -65,7 +65,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
       continue;
     }
     names.insert(name);
-    filled.insert(extent_of(*tensor));
+    filled.insert(memory_key_of(*tensor));
     if (tensor->sizes() != item.shape) {
       std::ostringstream line;
       line << name << ": " << at::IntArrayRef(item.shape) << " in the file, " << tensor->sizes() << " in the model";
@@ -75,7 +75,7 @@ CheckedWeights check_weights(const train::StateDict& model, const tensors::Store
     pairs.emplace_back(*tensor, item);
   }
   for (const auto& item : model) {
-    if (!names.contains(item.key()) && !filled.contains(extent_of(item.value()))) {
+    if (!names.contains(item.key()) && !filled.contains(memory_key_of(item.value()))) {
       checked.keys.missing_keys.push_back(item.key());
     }
   }

@@ -16,11 +16,11 @@
 namespace accelerate::checkpoint {
 
 /// The memory of a tensor: address, type, sizes and strides. Equal for tied tensors.
-using Extent = std::tuple<const void*, at::ScalarType, std::vector<int64_t>, std::vector<int64_t>>;
-Extent extent_of(const at::Tensor& tensor);
+using TensorMemoryKey = std::tuple<const void*, at::ScalarType, std::vector<int64_t>, std::vector<int64_t>>;
+TensorMemoryKey memory_key_of(const at::Tensor& tensor);
 
 /// Returns the tensors by name. A tied tensor appears once, under its first name, as Python's Accelerate writes it.
-tensors::TensorList without_repeats(const train::StateDict& weights);
+tensors::TensorList deduplicated(const train::StateDict& weights);
 
 /// Writes the tensors to `path`: as safetensors without repeats, or in the format of torch.save if the name ends with
 /// .bin.

@@ -82,6 +82,20 @@ TEST_CASE("a run on machines with disks of their own goes on where each of its r
   const auto error = failure_of([&] { alone.accelerator.load_state(disk_of_machine(home, 1) / "1"); });
   CHECK_MESSAGE(error.find("only 2 of their gradients are available") != std::string::npos, error);
   alone.accelerator.load_state(disk_of_machine(home, 1) / "2");
+
+  // The files of all ranks, but one of them is another job's.
+  alone.accelerator.save_state(home.path() / "alone");
+  const auto mixed = home.path() / "mixed";
+  std::filesystem::copy(disk_of_machine(home, 0) / "1", mixed);
+  for (const char* name : {"loop_state_2.bin", "loop_state_3.bin"}) {
+    std::filesystem::copy_file(disk_of_machine(home, 1) / "1" / name, mixed / name);
+  }
+  std::filesystem::remove(mixed / "manifest.json");
+  alone.accelerator.load_state(mixed);
+  std::filesystem::copy_file(home.path() / "alone" / "loop_state_0.bin", mixed / "loop_state_1.bin",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto refusal = failure_of([&] { alone.accelerator.load_state(mixed); });
+  CHECK_MESSAGE(refusal.find("loop_state_1.bin: belongs to a job of 1 ranks") != std::string::npos, refusal);
 }
 
 TEST_CASE("when one machine cannot commit, all go on from the newest checkpoint that every machine has") {

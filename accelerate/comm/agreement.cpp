@@ -1,17 +1,21 @@
-#include "accelerate/checkpoint/agreement.h"
+#include "accelerate/comm/agreement.h"
 
 #include <exception>
+#include <set>
 
-namespace accelerate::checkpoint {
+#include "accelerate/base/error.h"
+
+namespace accelerate::comm {
+
 namespace {
 
 /// The message of the exception being handled; never empty.
-std::string words_of_exception() {
+std::string current_exception_message() {
   try {
     throw;
   } catch (const std::exception& error) {
-    const std::string words = error.what();
-    return words.empty() ? "an exception without a message was thrown" : words;
+    const std::string message = error.what();
+    return message.empty() ? "an exception without a message was thrown" : message;
   } catch (...) {
     return "something was thrown that is not a std::exception";
   }
@@ -25,20 +29,21 @@ std::vector<std::string> collectively(const Exchange& exchange, const std::funct
   try {
     mine = kDone + work();
   } catch (...) {  // any exception: the other ranks wait for this message
-    mine = kFailed + words_of_exception();
+    mine = kFailed + current_exception_message();
   }
   auto all = exchange(mine);
 
-  std::string complaints;
+  std::string errors;
+  std::set<std::string> seen;
   for (size_t rank = 0; rank < all.size(); ++rank) {
     const bool failed = all[rank].front() == kFailed;
     all[rank].erase(0, 1);
-    if (!failed || complaints.find(all[rank]) != std::string::npos) continue;  // drop duplicate messages
-    if (!complaints.empty()) complaints += '\n';
-    complaints += (all.size() > 1 ? "rank " + std::to_string(rank) + ": " : "") + all[rank];
+    if (!failed || !seen.insert(all[rank]).second) continue;  // the same message as of a lower rank
+    if (!errors.empty()) errors += '\n';
+    errors += (all.size() > 1 ? "rank " + std::to_string(rank) + ": " : "") + all[rank];
   }
-  if (!complaints.empty()) throw Error(complaints);
+  if (!errors.empty()) throw Error(errors);
   return all;
 }
 
-}  // namespace accelerate::checkpoint
+}  // namespace accelerate::comm
