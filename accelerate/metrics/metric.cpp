@@ -11,7 +11,6 @@
 #include "accelerate/metrics/class_scores.h"
 #include "accelerate/metrics/confusion_matrix.h"
 #include "accelerate/metrics/perplexity.h"
-#include "accelerate/metrics/value_pairs.h"
 #include "accelerate/metrics/value_scores.h"
 
 namespace accelerate::metrics {

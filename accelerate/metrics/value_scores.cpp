@@ -4,12 +4,21 @@
 #include <cmath>
 #include <numeric>
 
+#include <ATen/ATen.h>
+
 #include "accelerate/base/error.h"
 #include "accelerate/metrics/pairwise_sum.h"
 
 namespace accelerate::metrics {
 
 namespace {
+
+void append_values(std::vector<double>& values, const at::Tensor& tensor, std::string_view metric, const char* what) {
+  if (tensor.is_complex()) fail(metric, ": ", what, " are complex numbers; it takes real ones");
+  const auto plain = tensor.detach().to(at::kCPU, at::kDouble).flatten().contiguous();
+  const auto* data = plain.const_data_ptr<double>();
+  values.insert(values.end(), data, data + plain.numel());
+}
 
 double mean_value(const std::vector<double>& values) {
   return pairwise_sum(values) / static_cast<double>(values.size());
@@ -72,6 +81,30 @@ double mean_error(const ValuePairs& pairs, ErrorOf error_of) {
 }
 
 }  // namespace
+
+void ValuePairs::add(const at::Tensor& more_predictions, const at::Tensor& more_references, std::string_view metric) {
+  append_values(predictions, more_predictions, metric, "predictions");
+  append_values(references, more_references, metric, "references");
+}
+
+ValuePairs ValuePairs::gathered(const comm::Group& group) const {
+  if (group.size() == 1) return *this;
+  const auto num_values = static_cast<int64_t>(predictions.size());
+  auto rows = at::empty({num_values, 2}, at::kDouble);
+  auto* cell = rows.mutable_data_ptr<double>();
+  for (int64_t i = 0; i < num_values; ++i) {
+    *cell++ = predictions[i];
+    *cell++ = references[i];
+  }
+  const auto all = group.all_gather(rows);
+  ValuePairs together;
+  const auto* row = all.const_data_ptr<double>();
+  for (int64_t i = 0; i < all.size(0); ++i, row += 2) {
+    together.predictions.push_back(row[0]);
+    together.references.push_back(row[1]);
+  }
+  return together;
+}
 
 void add_pearson(const std::string& name, const ValuePairs& pairs, const ComputeOptions&, Scores& scores) {
   if (pairs.predictions.size() < 2) fail(name, ": there is one sample; a correlation needs two or more");

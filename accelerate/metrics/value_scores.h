@@ -1,13 +1,28 @@
 #pragma once
 
-// Scores of numbers, with those of scipy and scikit-learn. Private to this room.
+// Pairs of predicted and right numbers, and their scores with the numbers of scipy and scikit-learn. Private to this
+// room.
 
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <ATen/core/Tensor.h>
+
+#include "accelerate/comm/group.h"
 #include "accelerate/metrics/metric.h"
-#include "accelerate/metrics/value_pairs.h"
 
 namespace accelerate::metrics {
+
+struct ValuePairs {
+  std::vector<double> predictions, references;
+
+  /// `metric` is named in errors.
+  void add(const at::Tensor& more_predictions, const at::Tensor& more_references, std::string_view metric);
+
+  /// Those of all ranks, in rank order. A correlation cannot be put together from those of the ranks. Collective.
+  ValuePairs gathered(const comm::Group& group) const;
+};
 
 /// NaN where one side is constant. Throws Error for one sample, as scipy does.
 void add_pearson(const std::string& name, const ValuePairs& pairs, const ComputeOptions& options, Scores& scores);
