@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
+bool entry_exists(const fs::path& path) {
   std::error_code error;
   return fs::symlink_status(path, error).type() != fs::file_type::not_found;
 }
@@ -65,7 +65,7 @@ void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
   }
   for (const auto& file : files) {
     auto place = fresh / file.filename();
-    if (!is_there(place)) rename_directory(file, place, place);
+    if (!entry_exists(place)) rename_directory(file, place, place);
   }
   if (!files.empty()) sync_directory(fresh);
 }
@@ -73,7 +73,7 @@ void keep_files_of_user(const fs::path& old, const fs::path& fresh) {
 /// Finishes a replacement that a crash interrupted. Moves the user's files out of the old directory and returns true:
 /// it may be deleted. If nothing has taken its place, moves it back and returns false.
 bool hand_over(const fs::path& old, const fs::path& target) {
-  if (is_there(target)) {
+  if (entry_exists(target)) {
     keep_files_of_user(old, target);
     return true;
   }
@@ -122,10 +122,10 @@ std::shared_ptr<StagingDirectory> StagingDirectory::for_directory(const fs::path
   if (fs::equivalent(target, fs::current_path(), error)) {
     fail(target.string(), ": the current directory cannot be replaced by a checkpoint; choose a directory below it");
   }
-  if (is_there(target) && !fs::is_directory(target)) fail(target.string(), ": is a file; choose another name");
+  if (entry_exists(target) && !fs::is_directory(target)) fail(target.string(), ": is a file; choose another name");
   auto home = target.parent_path();
   make_directories(home);
-  if (is_there(target) && !same_mount(target, home)) {
+  if (entry_exists(target) && !same_mount(target, home)) {
     fail(target.string(), ": a mount point cannot be replaced by a checkpoint; choose a directory below it");
   }
   auto staging = shared(staging_path_of(target), home, target);
@@ -200,13 +200,13 @@ void StagingDirectory::take_leftovers(const fs::path& other, std::vector<fs::pat
 }
 
 void StagingDirectory::put_in_place(const std::string& name) const {
-  if (is_there(target(name))) {
+  if (entry_exists(target(name))) {
     replace_target(name);
   } else {
     rename_directory(unfinished(name), target(name), target(name));
   }
   sync_directory(home_);
-  if (is_there(old(name))) retire_old(name);
+  if (entry_exists(old(name))) retire_old(name);
 }
 
 void StagingDirectory::replace_target(const std::string& name) const {
@@ -236,7 +236,7 @@ void StagingDirectory::remove(const std::string& name) const { discard(target(na
 
 void StagingDirectory::discard(const fs::path& directory) const {
   auto removed = path_ / (directory.stem().string() + ".removed");
-  if (is_there(removed)) remove_tree(removed);
+  if (entry_exists(removed)) remove_tree(removed);
   rename_directory(directory, removed, directory);
   sync_directory(directory.parent_path());
   remove_tree(removed);
@@ -244,12 +244,12 @@ void StagingDirectory::discard(const fs::path& directory) const {
 
 void restore(const fs::path& directory) {
   const auto target = real_name(directory), place = staging_path_of(target);
-  if (!target.has_filename() || !is_there(place / (target.filename().string() + ".old"))) return;
-  if (!is_there(target)) {
+  if (!target.has_filename() || !entry_exists(place / (target.filename().string() + ".old"))) return;
+  if (!entry_exists(target)) {
     StagingDirectory::for_directory(target);  // cleans up
     return;
   }
-  if (is_there(place / "lock") && !is_abandoned(place)) return;  // a running save will finish it
+  if (entry_exists(place / "lock") && !is_abandoned(place)) return;  // a running save will finish it
   try {
     StagingDirectory::for_directory(target);
   } catch (const std::exception& error) {
