@@ -11,9 +11,9 @@
 #include <ATen/ops/equal.h>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/files/weight_files.h"
 #include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/stored_tensor.h"
-#include "accelerate/tensors/weight_files.h"
 #include "transformers/dtype_names.h"
 #include "transformers/pretrained_model.h"
 

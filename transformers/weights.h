@@ -37,7 +37,7 @@ struct LoadOptions {
   bool ignore_mismatched_sizes = false;                // false: a weight of another shape is an Error
 };
 
-/// Fills the model from the files of a directory (accelerate/tensors/weight_files.h says which). Names with or
+/// Fills the model from the files of a directory (accelerate/tensors/files/weight_files.h says which). Names with or
 /// without the prefix of the base model fit, and so do the old names of LayerNorm. A missing parameter of a Layer is
 /// initialised, in the order of the model, with the draws that Python makes; others, and buffers, keep what their
 /// module's constructor gave them.

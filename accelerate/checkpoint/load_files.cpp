@@ -9,7 +9,7 @@
 #include "accelerate/checkpoint/loop_state.h"
 #include "accelerate/checkpoint/random_states.h"
 #include "accelerate/checkpoint/stored_weights.h"
-#include "accelerate/tensors/weight_files.h"
+#include "accelerate/tensors/files/weight_files.h"
 
 namespace accelerate::checkpoint {
 namespace {

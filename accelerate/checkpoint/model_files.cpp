@@ -11,8 +11,8 @@
 #include "accelerate/base/log.h"
 #include "accelerate/base/text.h"
 #include "accelerate/formats/model_files.h"
+#include "accelerate/tensors/files/weight_files.h"
 #include "accelerate/tensors/save_shards.h"
-#include "accelerate/tensors/weight_files.h"
 
 namespace accelerate::checkpoint {
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <ranges>
 
+#include <ATen/ops/cat.h>
+
 #include "accelerate/base/error.h"
 #include "accelerate/base/text.h"
+#include "accelerate/tensors/nest.h"
 
 namespace accelerate::tensors {
 
@@ -47,5 +50,8 @@ std::vector<std::string> Batch::names() const {
   for (const auto& item : items_) names.push_back(item.first);
   return names;
 }
+
+// Here and not in nest.h, so that users of nests need not include the operator.
+at::Tensor concatenate_tensors(const std::vector<at::Tensor>& parts, int64_t dim) { return at::cat(parts, dim); }
 
 }  // namespace accelerate::tensors

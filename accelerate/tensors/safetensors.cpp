@@ -1,7 +1,10 @@
 #include "accelerate/tensors/safetensors.h"
 
+#include <array>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <ATen/ops/empty.h>
 #include <c10/util/strides.h>
@@ -11,9 +14,50 @@
 #include "accelerate/base/file.h"
 #include "accelerate/formats/safetensors/files.h"
 #include "accelerate/formats/safetensors/header.h"
-#include "accelerate/tensors/safetensors_types.h"
 
 namespace accelerate::tensors {
+
+namespace {
+
+constexpr auto kTypes = std::to_array<std::pair<at::ScalarType, std::string_view>>({
+    {at::kFloat, "F32"},
+    {at::kHalf, "F16"},
+    {at::kBFloat16, "BF16"},
+    {at::kDouble, "F64"},
+    {at::kLong, "I64"},
+    {at::kInt, "I32"},
+    {at::kShort, "I16"},
+    {at::kChar, "I8"},
+    {at::kByte, "U8"},
+    {at::kUInt16, "U16"},
+    {at::kUInt32, "U32"},
+    {at::kUInt64, "U64"},
+    {at::kBool, "BOOL"},
+    {at::kComplexFloat, "C64"},
+    {at::kFloat8_e4m3fn, "F8_E4M3"},
+    {at::kFloat8_e5m2, "F8_E5M2"},
+    {at::kFloat8_e8m0fnu, "F8_E8M0"},
+    {at::kFloat8_e4m3fnuz, "F8_E4M3FNUZ"},
+    {at::kFloat8_e5m2fnuz, "F8_E5M2FNUZ"},
+});
+
+/// Returns "F32" for float and so on. Throws Error naming `tensor` for a type that the format does not have.
+std::string_view safetensors_name_of(at::ScalarType type, const std::string& tensor) {
+  for (const auto& [scalar_type, name] : kTypes) {
+    if (scalar_type == type) return name;
+  }
+  fail("safetensors: '", tensor, "' has the type ", c10::toString(type), ", which the format does not support");
+}
+
+/// Returns the type called "F32" and so on. Throws Error naming `source` for a type that libtorch does not have.
+at::ScalarType scalar_type_of(std::string_view dtype, const std::string& source) {
+  for (const auto& [scalar_type, name] : kTypes) {
+    if (name == dtype) return scalar_type;
+  }
+  fail(source, ": tensors of type ", dtype, " are not supported by libtorch");
+}
+
+}  // namespace
 
 void write_safetensors(const TensorList& tensors, const Append& append,
                        const std::map<std::string, std::string>& metadata) {
@@ -45,14 +89,14 @@ StoredTensors open_safetensors(const std::filesystem::path& path) {
   auto shard = formats::read_safetensors_header(*file);
   StoredTensors tensors;
   for (auto& entry : shard.header.entries) {
-    TensorPlace place{.file = file,
-                      .begin = shard.data_begin + entry.begin,
-                      .strides = at::IntArrayRef(c10::contiguous_strides(entry.shape)).vec(),
-                      .name = entry.name,
-                      .misalignment = (shard.data_begin + entry.begin) % 64};
+    TensorLocation location{.file = file,
+                            .begin = shard.data_begin + entry.begin,
+                            .strides = at::IntArrayRef(c10::contiguous_strides(entry.shape)).vec(),
+                            .name = entry.name,
+                            .misalignment = (shard.data_begin + entry.begin) % 64};
     StoredTensor tensor{.type = scalar_type_of(entry.dtype, path.string()),
                         .shape = std::move(entry.shape),
-                        .source = std::move(place)};
+                        .source = std::move(location)};
     tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }
   return tensors;

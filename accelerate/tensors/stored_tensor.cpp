@@ -15,7 +15,7 @@ namespace accelerate::tensors {
 namespace {
 
 /// A read of file bytes straight into the memory of a dense tensor.
-struct StraightRead {
+struct DirectRead {
   const File& file;
   uint64_t position;
   const at::Tensor& values;
@@ -24,7 +24,7 @@ struct StraightRead {
 };
 
 /// A bool other than 0 or 1 is undefined behaviour in C++, and compilers rely on that.
-void check_bools(const StraightRead& read) {
+void check_bools(const DirectRead& read) {
   if (read.values.scalar_type() != at::kBool) return;
   if (std::any_of(read.bytes, read.bytes + read.values.nbytes(), [](char byte) { return byte & ~1; })) {
     fail(read.file.path().string(), ": '", read.name,
@@ -32,7 +32,7 @@ void check_bools(const StraightRead& read) {
   }
 }
 
-void run(const std::vector<StraightRead>& reads) {
+void run(const std::vector<DirectRead>& reads) {
   std::vector<uint64_t> sizes;
   for (const auto& read : reads) sizes.push_back(read.values.nbytes());
   parallel_for_bytes(sizes, [&](size_t index, uint64_t begin, uint64_t end) {
@@ -43,32 +43,32 @@ void run(const std::vector<StraightRead>& reads) {
 }
 
 /// Whether the file has the same bytes as the destination's memory will have: same type and layout.
-bool is_alike(const at::Tensor& destination, const StoredTensor& stored, const TensorPlace& place) {
+bool same_layout(const at::Tensor& destination, const StoredTensor& stored, const TensorLocation& location) {
   return destination.is_cpu() && destination.scalar_type() == stored.type && destination.sizes() == stored.shape &&
-         destination.strides() == place.strides && destination.is_non_overlapping_and_dense();
+         destination.strides() == location.strides && destination.is_non_overlapping_and_dense();
 }
 
 /// Goes through a temporary tensor with the layout of the file.
-void copy_converted(const StoredTensor& stored, const TensorPlace& place, const at::Tensor& destination) {
+void copy_converted(const StoredTensor& stored, const TensorLocation& location, const at::Tensor& destination) {
   const auto element_bytes = c10::elementSize(stored.type);
-  const auto bytes = at::detail::computeStorageNbytes(stored.shape, place.strides, element_bytes);
+  const auto bytes = at::detail::computeStorageNbytes(stored.shape, location.strides, element_bytes);
   auto values = at::empty({static_cast<int64_t>(bytes / element_bytes)}, at::TensorOptions().dtype(stored.type));
-  read_values(*place.file, place.begin, values, place.name);
-  destination.copy_(values.as_strided(stored.shape, place.strides));
+  read_values(*location.file, location.begin, values, location.name);
+  destination.copy_(values.as_strided(stored.shape, location.strides));
 }
 
 }  // namespace
 
 void copy_all(const std::vector<std::pair<at::Tensor, StoredTensor>>& destinations) {
-  std::vector<StraightRead> reads;
+  std::vector<DirectRead> reads;
   for (const auto& [destination, stored] : destinations) {
-    const auto* place = std::get_if<TensorPlace>(&stored.source);
-    if (!place) {
+    const auto* location = std::get_if<TensorLocation>(&stored.source);
+    if (!location) {
       destination.copy_(std::get<at::Tensor>(stored.source));
-    } else if (is_alike(destination, stored, *place)) {
-      reads.push_back({*place->file, place->begin, destination, place->name});
+    } else if (same_layout(destination, stored, *location)) {
+      reads.push_back({*location->file, location->begin, destination, location->name});
     } else {
-      copy_converted(stored, *place, destination);
+      copy_converted(stored, *location, destination);
     }
   }
   run(reads);
@@ -84,13 +84,13 @@ at::Tensor StoredTensor::read() const {
 
 at::Tensor StoredTensor::empty() const {
   const auto options = at::TensorOptions().dtype(type);
-  const auto* place = std::get_if<TensorPlace>(&source);
-  if (!place || place->misalignment == 0 || place->misalignment % c10::elementSize(type) != 0) {
+  const auto* location = std::get_if<TensorLocation>(&source);
+  if (!location || location->misalignment == 0 || location->misalignment % c10::elementSize(type) != 0) {
     return at::empty(shape, options);
   }
   const auto bytes = static_cast<int64_t>(at::detail::computeStorageNbytesContiguous(shape, c10::elementSize(type)));
-  auto memory = at::empty({bytes + static_cast<int64_t>(place->misalignment)}, at::kByte);  // aligned to 64 bytes
-  auto* begin = memory.mutable_data_ptr<uint8_t>() + place->misalignment;
+  auto memory = at::empty({bytes + static_cast<int64_t>(location->misalignment)}, at::kByte);  // aligned to 64 bytes
+  auto* begin = memory.mutable_data_ptr<uint8_t>() + location->misalignment;
   return at::from_blob(begin, shape, [memory](void*) {}, options);
 }
 

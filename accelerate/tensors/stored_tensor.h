@@ -17,12 +17,12 @@
 namespace accelerate::tensors {
 
 /// The location of a tensor's elements in a file. Keeps the file open.
-struct TensorPlace {
+struct TensorLocation {
   std::shared_ptr<const File> file = {};
   uint64_t begin = 0;                 // of the first element, from the start of the file
   std::vector<int64_t> strides = {};  // in elements
   std::string name = {};              // for messages
-  // The address of the tensor in Python, modulo 64. Python uses safetensors in place, in the mapped file.
+  // The address of the tensor in Python, modulo 64. Python uses safetensors in location, in the mapped file.
   uint64_t misalignment = 0;
 };
 
@@ -30,7 +30,7 @@ struct TensorPlace {
 struct StoredTensor {
   at::ScalarType type = at::kFloat;
   std::vector<int64_t> shape = {};
-  std::variant<TensorPlace, at::Tensor> source = {};
+  std::variant<TensorLocation, at::Tensor> source = {};
 
   /// Copies the values into a tensor of this shape, of any type and device. Reads straight into its memory if type and
   /// layout match. Throws Error naming the file if it was truncated since it was opened, or if a bool is neither 0 nor

@@ -7,8 +7,8 @@
 #include "accelerate/base/atomic_file.h"
 #include "accelerate/formats/pickle/pickle.h"
 #include "accelerate/formats/zip/writer.h"
-#include "accelerate/tensors/torch_contents.h"
-#include "accelerate/tensors/torch_storage.h"
+#include "accelerate/tensors/files/torch_contents.h"
+#include "accelerate/tensors/files/torch_storage.h"
 
 namespace accelerate::tensors {
 
@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The location of a tensor whose storage is at `storage`.
-TensorPlace place_of(const std::shared_ptr<const File>& file, const formats::TensorReference& tensor,
-                     const StoragePlace& storage) {
+TensorLocation location_of(const std::shared_ptr<const File>& file, const formats::TensorReference& tensor,
+                           const StorageLocation& storage) {
   const auto offset = static_cast<uint64_t>(tensor.offset) * c10::elementSize(torch_type_of(tensor.dtype));
   return {
       .file = file, .begin = storage.begin + offset, .strides = tensor.strides, .name = "storage " + tensor.storage};
@@ -48,7 +48,7 @@ StoredValue open_torch_file(const fs::path& path, const OpenTorchFileOptions& op
   return contents.value.map<StoredTensor>([&](const formats::TensorReference& tensor) -> StoredTensor {
     return {.type = torch_type_of(tensor.dtype),
             .shape = tensor.sizes,
-            .source = place_of(file, tensor, contents.storages.at(tensor.storage))};
+            .source = location_of(file, tensor, contents.storages.at(tensor.storage))};
   });
 }
 

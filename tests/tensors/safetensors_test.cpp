@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "accelerate/base/error.h"
+#include "accelerate/tensors/files/weight_files.h"
 #include "accelerate/tensors/safetensors.h"
 #include "accelerate/tensors/save_shards.h"
 #include "accelerate/tensors/stored_tensor.h"
-#include "accelerate/tensors/weight_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/torch.h"
 
@@ -135,7 +135,7 @@ TEST_CASE("what several threads read together goes to its places, of any layout 
   }
   tensors::copy_all(destinations);
   for (const auto& [place, stored] : destinations) {
-    auto index = std::stoull(std::get<tensors::TensorPlace>(stored.source).name);
+    auto index = std::stoull(std::get<tensors::TensorLocation>(stored.source).name);
     CAPTURE(index);
     CHECK(torch::equal(place.to(torch::kFloat), tensors[index].second));
   }

@@ -1,4 +1,4 @@
-#include "accelerate/tensors/torch_contents.h"
+#include "accelerate/tensors/files/torch_contents.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,6 @@
 #include "accelerate/formats/crc32.h"
 #include "accelerate/formats/pickle/pickle.h"
 #include "accelerate/formats/zip/reader.h"
-#include "accelerate/tensors/legacy_torch_file.h"
 
 namespace accelerate::tensors {
 

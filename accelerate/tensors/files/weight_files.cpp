@@ -1,4 +1,4 @@
-#include "accelerate/tensors/weight_files.h"
+#include "accelerate/tensors/files/weight_files.h"
 
 #include <algorithm>
 #include <map>
@@ -93,11 +93,11 @@ StoredTensors open_shard(const formats::IndexedShard& shard, const OpenTorchFile
 StoredTensors open_index(const fs::path& path, const OpenTorchFileOptions& options) {
   const bool is_of_torch_files = path.filename().string().ends_with(".bin" + std::string(kIndex));
   StoredTensors all;
-  std::map<std::string, fs::path> homes;
+  std::map<std::string, fs::path> shard_of;
   for (const auto& shard : formats::shards_of_index(path, is_of_torch_files ? ".bin" : ".safetensors")) {
     for (auto& [name, tensor] : open_shard(shard, options)) {
-      const auto [home, is_new] = homes.emplace(name, shard.path);
-      if (!is_new) fail(shard.path.string(), ": contains ", name, ", and so does ", home->second.string());
+      const auto [shard_before, is_new] = shard_of.emplace(name, shard.path);
+      if (!is_new) fail(shard.path.string(), ": contains ", name, ", and so does ", shard_before->second.string());
       all.emplace_back(name, std::move(tensor));
     }
   }

@@ -1,4 +1,4 @@
-#include "accelerate/tensors/torch_storage.h"
+#include "accelerate/tensors/files/torch_storage.h"
 
 #include <map>
 

@@ -1,4 +1,6 @@
-#include "accelerate/tensors/legacy_torch_file.h"
+// Reads the format of torch.save before torch 1.6.
+
+#include "accelerate/tensors/files/torch_contents.h"
 
 #include <algorithm>
 #include <map>
@@ -87,11 +89,11 @@ std::map<std::string, TensorReference> tensors_by_storage(const PickleValue& val
 }
 
 /// Locates the storages. Each is preceded by its number of elements.
-std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t position,
-                                                  const std::vector<std::string>& names,
-                                                  const std::map<std::string, TensorReference>& tensors) {
+std::map<std::string, StorageLocation> find_storages(const File& file, uint64_t position,
+                                                     const std::vector<std::string>& names,
+                                                     const std::map<std::string, TensorReference>& tensors) {
   const auto source = file.path().string();
-  std::map<std::string, StoragePlace> places;
+  std::map<std::string, StorageLocation> locations;
   for (const auto& name : names) {
     auto tensor = tensors.find(name);
     if (tensor == tensors.end()) fail(source, ": has the storage ", name, ", which no tensor uses");
@@ -101,11 +103,11 @@ std::map<std::string, StoragePlace> find_storages(const File& file, uint64_t pos
     if (__builtin_mul_overflow(elements, type->storage.empty() ? 1 : type->bytes, &bytes)) bytes = UINT64_MAX;
     position += sizeof(elements);
     if (bytes > file.bytes() - std::min(position, file.bytes())) fail(source, ": is truncated in the storage ", name);
-    places[name] = {position, bytes};
+    locations[name] = {position, bytes};
     position += bytes;
   }
   if (position != file.bytes()) fail(source, ": has ", file.bytes() - position, " bytes after its last storage");
-  return places;
+  return locations;
 }
 
 }  // namespace
