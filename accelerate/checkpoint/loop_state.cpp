@@ -79,8 +79,8 @@ std::vector<TorchValue> files_of_all_ranks(const fs::path& directory, const std:
   for (int rank = 0; rank < saved_ranks; ++rank) {
     const auto world_size = files.emplace_back(read_file(directory, rank)).at("world_size").integer();
     if (world_size != saved_ranks) {
-      fail((directory / loop_state_file(rank)).string(), ": is of a job of ", world_size,
-           " ranks, and the others of one of ", saved_ranks, "; collect the files of one save");
+      fail((directory / loop_state_file(rank)).string(), ": belongs to a job of ", world_size,
+           " ranks, and the other files to one of ", saved_ranks, "; collect the files of one save");
     }
   }
   return files;
