@@ -66,7 +66,7 @@ TEST_CASE("what holds no weights is refused with the file and the reason") {
            {"whole_model.pt", "Net"},
            {"with_arguments.pt", "Namespace"},
            {"without_weights.pt", "no dict of weights under 'state_dict', 'model_state_dict' or 'model'"},
-           {"list.pt", "holds a list"},
+           {"list.pt", "contains a list"},
            {"script.pt", "torch::load"},
            {"text.pth", "torch.save did not write this file"},
            {"empty.ckpt", "torch.save did not write this file"}}) {
