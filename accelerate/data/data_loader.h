@@ -5,20 +5,55 @@
 //   DataLoader batches(dataset, {.batch_size = 32, .shuffle = true, .num_workers = 2});
 //   for (auto& batch : batches) ...
 
-#include "accelerate/base/require_cpp20.h"
-
 #include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
-#include "accelerate/data/batch_iterator.h"
+#include "accelerate/base/require_cpp20.h"
 #include "accelerate/data/loader_batch.h"
 #include "accelerate/data/loader_core.h"
 
 namespace accelerate::data {
+
+/// One pass over the batches of a loader.
+template <class BatchT>
+class Epoch {
+ public:
+  virtual ~Epoch() = default;
+
+  /// Returns the next batch, valid until the following call; null at the end.
+  virtual BatchT* next() = 0;
+};
+
+/// Owns the pass: leaving the loop early ends it and its worker threads.
+template <class BatchT>
+class BatchIterator {
+ public:
+  using iterator_concept = std::input_iterator_tag;
+  using value_type = BatchT;
+  using difference_type = std::ptrdiff_t;
+
+  explicit BatchIterator(std::unique_ptr<Epoch<BatchT>> epoch) : epoch_(std::move(epoch)), batch_(epoch_->next()) {}
+
+  BatchT& operator*() const { return *batch_; }
+  BatchT* operator->() const { return batch_; }
+  BatchIterator& operator++() {
+    batch_ = epoch_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+
+  friend bool operator==(const BatchIterator& iterator, std::default_sentinel_t) { return iterator.batch_ == nullptr; }
+
+ private:
+  std::unique_ptr<Epoch<BatchT>> epoch_;
+  BatchT* batch_;
+};
 
 /// A sampler as an option: a pointer to one, or the sampler itself.
 template <class Kind>

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "accelerate/data/batch_sampler.h"
 #include "accelerate/data/generators.h"
 #include "accelerate/data/reader.h"
+#include "accelerate/data/samplers.h"
 
 namespace accelerate::data {
 

@@ -11,7 +11,6 @@
 
 #include "accelerate/base/scope.h"
 #include "accelerate/data/dataset.h"
-#include "accelerate/data/iterable_shard.h"
 #include "accelerate/data/loader_batch.h"
 #include "accelerate/data/loader_position.h"
 #include "accelerate/data/prefetcher.h"

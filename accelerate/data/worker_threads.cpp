@@ -1,4 +1,4 @@
-#include "accelerate/data/worker_threads.h"
+#include "accelerate/data/prefetcher.h"
 
 #include <cassert>
 #include <condition_variable>

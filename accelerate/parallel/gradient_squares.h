@@ -10,7 +10,7 @@
 #include "accelerate/comm/group.h"
 #include "accelerate/comm/reduction_watch.h"
 #include "accelerate/parallel/distributed_model.h"
-#include "accelerate/parallel/gradient_bucket.h"
+#include "accelerate/parallel/gradient_reducer.h"
 
 namespace accelerate::parallel {
 

@@ -11,7 +11,6 @@
 #include "accelerate/base/scope.h"
 #include "accelerate/base/text.h"
 #include "accelerate/comm/connection.h"
-#include "accelerate/parallel/gradient_bucket.h"
 #include "accelerate/parallel/gradient_hooks.h"
 #include "accelerate/parallel/gradient_reducer.h"
 #include "accelerate/parallel/gradient_squares.h"

@@ -7,7 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/reduction_watch.h"
-#include "accelerate/parallel/gradient_bucket.h"
+#include "accelerate/parallel/gradient_reducer.h"
 #include "accelerate/parallel/replicas.h"
 
 namespace accelerate::sharding {

@@ -3,7 +3,6 @@
 #include <mutex>
 
 #include "accelerate/base/error.h"
-#include "accelerate/train/lr_scheduler_state.h"
 
 namespace accelerate::lr_scheduler {
 

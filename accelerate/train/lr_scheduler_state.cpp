@@ -1,4 +1,4 @@
-#include "accelerate/train/lr_scheduler_state.h"
+#include "accelerate/train/lr_scheduler.h"
 
 #include <algorithm>
 #include <cmath>

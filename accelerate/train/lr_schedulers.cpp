@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "accelerate/base/error.h"
-#include "accelerate/train/lr_scheduler_state.h"
+#include "accelerate/train/lr_scheduler.h"
 
 namespace accelerate::lr_scheduler {
 

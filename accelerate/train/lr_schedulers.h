@@ -12,7 +12,6 @@
 #include <memory>
 #include <vector>
 
-#include "accelerate/train/lambda_lr.h"
 #include "accelerate/train/lr_scheduler.h"
 
 namespace accelerate::lr_scheduler {

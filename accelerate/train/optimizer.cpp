@@ -9,6 +9,7 @@
 #include "accelerate/train/optimizer_access.h"
 #include "accelerate/train/optimizer_state.h"
 #include "accelerate/train/optimizer_state_dict.h"
+#include "accelerate/train/optimizer_step.h"
 
 namespace accelerate::train {
 

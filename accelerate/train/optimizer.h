@@ -14,13 +14,17 @@
 #include "accelerate/precision/grad_scaler.h"
 #include "accelerate/tensors/torch_file.h"
 #include "accelerate/train/gradient_state.h"
-#include "accelerate/train/optimizer_step.h"
 
 namespace accelerate::sharding {
 class OptimizerSharding;
 }
 
 namespace accelerate::train {
+
+class StepStrategy;
+
+/// Computes the loss and its gradients.
+using LossClosure = std::function<at::Tensor()>;
 
 struct OptimizerOptions {
   bool fused = true;  // one kernel for all parameters, as Python's `fused=True`; off: Python's default arithmetic

@@ -14,7 +14,7 @@ class OwnStep : public StepStrategy {
  public:
   void step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding*) override { optimizer.step(); }
   at::Tensor step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding*,
-                  const LossClosure& closure) override {
+                  const std::function<at::Tensor()>& closure) override {
     return optimizer.step(closure);
   }
 };
@@ -38,7 +38,7 @@ class LoopStep : public StepStrategy {
 }  // namespace
 
 at::Tensor StepStrategy::step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding* sharding,
-                              const LossClosure& closure) {
+                              const std::function<at::Tensor()>& closure) {
   at::Tensor loss;
   {
     at::AutoGradMode with_grad(true);

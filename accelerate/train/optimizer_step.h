@@ -17,8 +17,6 @@ class OptimizerSharding;
 
 namespace accelerate::train {
 
-using LossClosure = std::function<at::Tensor()>;
-
 /// Updates the parameters of an optimizer by their gradients. Replaces torch's own step() and uses its options and
 /// state.
 class StepStrategy {
@@ -30,7 +28,7 @@ class StepStrategy {
 
   /// Computes loss and gradients by `closure`, then steps. Returns the loss.
   virtual at::Tensor step(torch::optim::Optimizer& optimizer, sharding::OptimizerSharding* sharding,
-                          const LossClosure& closure);
+                          const std::function<at::Tensor()>& closure);
 
   virtual bool can_shard() const { return false; }
 };

@@ -1,4 +1,4 @@
-#include "accelerate/train/plateau_state.h"
+#include "accelerate/train/lr_scheduler.h"
 
 #include <limits>
 

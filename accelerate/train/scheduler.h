@@ -14,10 +14,9 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/train/gradient_state.h"
-#include "accelerate/train/lr_scheduler_state.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "accelerate/train/lr_schedulers.h"
 #include "accelerate/train/optimizer.h"
-#include "accelerate/train/plateau_state.h"
 
 namespace accelerate::train {
 

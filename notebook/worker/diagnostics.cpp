@@ -1,18 +1,22 @@
 #include "notebook/worker/diagnostics.h"
 
-#include <regex>
-#include <set>
-#include <utility>
-
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/DiagnosticIDs.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/TextDiagnostic.h>
+#include <clang/Interpreter/Interpreter.h>
 #include <clang/Lex/Lexer.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/ExecutionEngine/Orc/Shared/ExecutorAddress.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <regex>
+#include <set>
+#include <utility>
 
 namespace accelerate::notebook {
 
@@ -162,6 +166,36 @@ void CellDiagnostics::forget_inputs() {
   stream_.flush();
   const std::string from_cells = "In file included from <<< inputs >>>:1:\n";
   for (size_t at; (at = report_.text.find(from_cells)) != std::string::npos;) report_.text.erase(at, from_cells.size());
+}
+
+namespace {
+
+bool is_needed(const llvm::GlobalValue& symbol) {
+  const auto* function = llvm::dyn_cast<llvm::Function>(&symbol);
+  bool built_in = function != nullptr && function->isIntrinsic();
+  return symbol.isDeclarationForLinker() && !symbol.use_empty() && !symbol.hasExternalWeakLinkage() && !built_in;
+}
+
+bool is_loaded(const clang::Interpreter& engine, llvm::StringRef symbol) {
+  auto address = engine.getSymbolAddress(symbol);
+  if (address) return true;
+  llvm::consumeError(address.takeError());
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> undefined_symbols(const clang::Interpreter& engine, const llvm::Module& code,
+                                           std::set<std::string>& defined) {
+  std::vector<std::string> names;
+  for (const auto& symbol : code.global_values()) {
+    auto name = symbol.getName();
+    if (is_needed(symbol) && !defined.contains(name.str()) && !is_loaded(engine, name)) {
+      names.push_back(llvm::demangle(name.str()));
+    }
+    if (!symbol.isDeclarationForLinker()) defined.insert(name.str());
+  }
+  return names;
 }
 
 }  // namespace accelerate::notebook

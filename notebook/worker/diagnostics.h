@@ -2,12 +2,13 @@
 
 // What the compiler says about a cell, in the lines and columns of the cell, kept until somebody asks for it.
 
-#include <functional>
-#include <map>
-#include <string>
-
 #include <clang/Basic/SourceLocation.h>
 #include <llvm/Support/raw_ostream.h>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace clang {
 class CompilerInstance;
@@ -54,5 +55,21 @@ class CellDiagnostics {
   ErrorHandler on_error_;
   Printer* printer_;  // belongs to the compiler
 };
+
+}  // namespace accelerate::notebook
+
+namespace clang {
+class Interpreter;
+}
+namespace llvm {
+class Module;
+}
+
+namespace accelerate::notebook {
+
+/// The functions and variables, in the words of C++, that `code` uses and nobody defines. `defined` are symbols of code
+/// that will have run before; those of `code` are added to it.
+std::vector<std::string> undefined_symbols(const clang::Interpreter& engine, const llvm::Module& code,
+                                           std::set<std::string>& defined);
 
 }  // namespace accelerate::notebook

@@ -29,7 +29,6 @@
 #include "notebook/worker/precompiled_declarations.h"
 #include "notebook/worker/process_copy.h"
 #include "notebook/worker/redefinition.h"
-#include "notebook/worker/undefined_symbols.h"
 
 namespace accelerate::notebook {
 

@@ -3,7 +3,7 @@
 #include "accelerate/accelerator.h"
 #include "accelerate/base/environment.h"
 #include "accelerate/data/tensor_dataset.h"
-#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "tests/support/torch.h"
 
 using namespace accelerate;

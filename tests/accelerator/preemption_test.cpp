@@ -9,7 +9,7 @@
 #include <regex>
 
 #include "accelerate/accelerator.h"
-#include "accelerate/ranks/notebook_launcher.h"
+#include "accelerate/ranks/launchers.h"
 #include "tests/support/hang_limit.h"
 #include "tests/support/program.h"
 #include "tests/support/rank_test.h"

@@ -9,7 +9,7 @@
 #include "accelerate/accelerator.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/operations.h"
-#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "tests/support/torch.h"
 
 namespace accelerate::tests {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "accelerate/base/error.h"
-#include "accelerate/data/iterable_shard.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "accelerate/accelerator.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/operations.h"
-#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/hang_limit.h"
 #include "tests/support/program.h"

@@ -1,4 +1,4 @@
-#include "notebook/kernel/text_stream.h"
+#include "notebook/kernel/worker_process.h"
 
 #include <doctest/doctest.h>
 

@@ -3,8 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "accelerate/comm/partial_state.h"
-#include "accelerate/parallel/gradient_bucket.h"
-#include "accelerate/parallel/gradient_bucket.h"
+#include "accelerate/parallel/gradient_reducer.h"
 #include "accelerate/parallel/join.h"
 #include "accelerate/parallel/power_sgd.h"
 #include "tests/parallel/small_models.h"

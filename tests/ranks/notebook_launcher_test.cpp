@@ -1,4 +1,4 @@
-#include "accelerate/ranks/notebook_launcher.h"
+#include "accelerate/ranks/launchers.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

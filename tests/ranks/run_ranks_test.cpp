@@ -7,7 +7,7 @@
 
 #include "accelerate/base/error.h"
 #include "accelerate/comm/partial_state.h"
-#include "accelerate/ranks/debug_launcher.h"
+#include "accelerate/ranks/launchers.h"
 #include "tests/support/failure_of.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/redirected_stdout.h"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "tests/parity/optimizers/reference.h"
 #include "tests/support/torch.h"
 

@@ -1,4 +1,4 @@
-#include "transformers/schedules/factors.h"
+#include "transformers/schedules/schedule.h"
 
 #include <algorithm>
 #include <cmath>

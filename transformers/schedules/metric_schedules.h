@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "transformers/schedules/schedule.h"
-#include "transformers/schedules/state.h"
 
 namespace transformers::schedules {
 

@@ -1,4 +1,4 @@
-#include "transformers/schedules/state.h"
+#include "transformers/schedules/schedule.h"
 
 #include "accelerate/base/error.h"
 

@@ -4,7 +4,7 @@
 
 #include "accelerate/accelerator.h"
 #include "accelerate/data/tensor_dataset.h"
-#include "accelerate/train/lambda_lr.h"
+#include "accelerate/train/lr_scheduler.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"

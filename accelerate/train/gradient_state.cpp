@@ -1,4 +1,4 @@
-#include "accelerate/train/item_window.h"
+#include "accelerate/train/gradient_state.h"
 
 #include <algorithm>
 #include <bit>
