@@ -15,8 +15,9 @@ namespace accelerate {
 std::filesystem::path unfinished_path(const std::filesystem::path& path);
 
 /// A file that appears under its name completely or not at all: it is written under a temporary name and renamed. An
-/// existing file stays until then and passes on its mode. Without commit() nothing remains. Files that a killed process
-/// has left in the directory are removed when the next file is written there.
+/// existing file is unchanged until then, and the new file gets its mode. Without commit() the temporary file is
+/// removed. Temporary files that a killed process of this machine has left in the directory are removed when the next
+/// AtomicFile is created there.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Parallel loops on plain threads, apart from OpenMP's: for tokenizing texts, and for reading, copying and checksumming
-// many bytes between computations, because one core alone does not saturate the memory.
+// Parallel loops on std::thread, independent of OpenMP's thread pool. Used to tokenize texts, and to read, copy and
+// checksum many bytes: one core alone does not saturate the memory bandwidth.
 
 #include <algorithm>
 #include <atomic>
@@ -36,8 +36,8 @@ void parallel_for(size_t count, int threads, const Work& work, size_t chunk = 1)
   run_on_threads(static_cast<int>(std::min<size_t>(num_chunks, std::max(threads, 1))), take_chunks);
 }
 
-/// The number of threads worth starting to move that many bytes. At most the number of cores of this process,
-/// regardless of OMP_NUM_THREADS: nothing is computed meanwhile.
+/// The number of threads that pays off for reading or copying that many bytes. At most the number of cores of this
+/// process. Ignores OMP_NUM_THREADS, because the OpenMP threads are idle meanwhile.
 int threads_to_move(uint64_t bytes);
 
 /// Calls work(item, begin, end) for ranges that cover all bytes of all items, on threads_to_move(all bytes) threads.

@@ -19,7 +19,7 @@ namespace accelerate::comm {
 /// appears in the error if a rank is missing.
 ///
 /// On one machine it starts with a barrier, and several threads may call `compute` at once. If the system allows it,
-/// each rank writes its slices straight into the tensors of the others, while they are still in the cache. No other
+/// each rank writes its slices directly into the tensors of the others, while they are still in the cache. No other
 /// code may use the tensors meanwhile.
 void all_gather_slices(const Group& group, const std::vector<at::Tensor>& tensors, const SlicePlan& plan,
                        const std::function<void(size_t round)>& compute,

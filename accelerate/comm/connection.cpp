@@ -214,7 +214,7 @@ void Group::Connection::fail_without(int64_t number, const std::exception& error
   // A mismatch, or a tensor that cannot be sent, does not mean that a peer is lost.
   bool is_loss = is_from_transport(error);
   if (is_loss)
-    process::note_lost_peer(process::message_of(error));  // now: the launcher compares the times of the notes
+    process::note_lost_peer(process::message_of(error));  // now: the launcher compares the times of the records
   recorder_.end(number, Collective::State::Failed);
   auto collective = recorder_.find(number);
   auto elapsed = std::chrono::duration<double>(collective.end - collective.begin);

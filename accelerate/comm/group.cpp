@@ -81,7 +81,8 @@ std::vector<Call> exchange(Group::Connection& connection, const Call& mine) {
        " and matching shapes (pad_across_processes pads them).");
 }
 
-/// All-gathers the calls. Throws on every rank if they do not match. Dim 0 may differ in gathers and in bytes.
+/// All-gathers the calls. Throws on every rank if they do not match. Dim 0 may differ in all_gather, all_gather_bytes
+/// and broadcast_bytes.
 std::vector<Call> exchange_and_compare(Group::Connection& connection, const Call& mine) {
   auto calls = exchange(connection, mine);
   bool free_rows = mine.operation == kAllGather || mine.operation == kGatherBytes || mine.operation == kBroadcastBytes;

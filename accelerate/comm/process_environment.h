@@ -2,7 +2,7 @@
 
 // The rank of this process and where its rendezvous takes place, read from the environment variables of its launcher:
 // ours, torchrun, Open MPI, Intel MPI and MPICH (PMI), MVAPICH or Slurm; or from an init_method of torch.distributed.
-// Torch-free, and pure apart from the environment.
+// Does not use libtorch and has no side effects.
 
 #include <functional>
 #include <optional>

@@ -16,7 +16,7 @@ namespace accelerate::comm {
 
 namespace {
 
-/// Whether the user has not opted out.
+/// False if the user has opted out of this change with ACCELERATE_SETUP_<change>=0.
 bool wanted(const char* change) { return environment_flag(std::string("ACCELERATE_SETUP_") + change, true); }
 
 void set_up_memory() {

@@ -45,8 +45,8 @@ inline std::string get_text(c10d::Store& store, const std::string& key) {
 constexpr auto kLongestStorePause = std::chrono::milliseconds(50);
 
 /// Polls for `key` with exponential back-off: a blocking wait would hold the store's connection, which other threads
-/// use too. Returns false if there is no such key at the deadline. Calls `give_up` after each poll without a result; it
-/// may throw to end the wait.
+/// use too. Returns false if there is no such key at the deadline. Calls `give_up` after each poll that does not find
+/// the key; it may throw to end the wait early.
 bool wait_for_key(c10d::Store& store, const std::string& key, std::chrono::steady_clock::time_point deadline,
                   const std::function<void()>& give_up = {});
 

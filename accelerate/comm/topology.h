@@ -1,7 +1,7 @@
 #pragma once
 
 // Which ranks share a machine, its memory, its NUMA nodes, its cores and its network. Each rank publishes one card in
-// the rendezvous; a Topology answers everything else from the cards. Torch-free and pure.
+// the rendezvous, and a Topology is computed from the cards alone. Does not use libtorch.
 
 #include <sys/types.h>
 

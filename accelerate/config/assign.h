@@ -9,7 +9,7 @@
 
 namespace accelerate::config {
 
-/// An invalid value for a key. The message is half a sentence that begins with the key; the position is separate.
+/// An invalid value for a key. The message begins with the key and does not contain the position.
 class ValueError : public Error {
  public:
   ValueError(const Position& position, const std::string& message) : Error(message), position(position) {}

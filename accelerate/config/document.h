@@ -30,14 +30,14 @@ constexpr size_t kMaxBytes = size_t{64} << 10;
 enum class Syntax { Yaml, Json };
 
 /// Parses one document. Throws ConfigError "source:line:column: reason", followed by the line, if the text has syntax
-/// errors, is nested too deeply, is too large, or uses type tags.
+/// errors, is nested too deeply, is too large, or uses a type tag other than !!str.
 DocumentNode parse_document(const std::string& text, Syntax syntax, const std::string& source);
 
 /// "source:line:column", or only the source if there is no position.
 std::string place(const std::string& source, const Position& position);
 
-/// Upgrades `file`, a map from an older version of Accelerate: renames and removes outdated keys. Returns a sentence for
-/// each change.
+/// Upgrades `file`, a map from an older version of Accelerate: renames and removes outdated keys. Returns a sentence
+/// for each change.
 std::vector<std::string> upgrade(DocumentNode& file);
 
 }  // namespace accelerate::config

@@ -22,7 +22,7 @@ using Member = std::variant<std::optional<bool> LaunchConfig::*, std::optional<i
 struct Key {
   std::string name;
   Member member;
-  std::string meaning;                    // half a sentence
+  std::string meaning;                    // a phrase, the description in the schema
   std::vector<std::string> choices = {};  // for a text; for a section its known keys; empty: any
   int64_t minimum = std::numeric_limits<int64_t>::min();
   int64_t maximum = std::numeric_limits<int64_t>::max();

@@ -35,7 +35,7 @@ std::string read_text(const fs::path& path) {
   return text;
 }
 
-/// Reads the keys of a document one by one and collects the mistakes, so that the user sees all of them at once.
+/// Reads the keys of a document one by one and collects the mistakes, so that the user sees several at once.
 class ConfigReader {
  public:
   explicit ConfigReader(const fs::path& path) : source_(path.string()) { config_.file = path; }

@@ -26,7 +26,7 @@ using Value = std::variant<std::monostate, bool, int64_t, double, std::string, s
 /// The keys below one of the `..._config` keys.
 using Section = std::map<std::string, Value>;
 
-/// A position in a file, counted from 1.
+/// A position in a file, counted from 1. Line 0 means that there is none.
 struct Position {
   int line = 0;
   int column = 0;
@@ -78,8 +78,8 @@ struct LaunchConfig {
 /// $XDG_CACHE_HOME/huggingface, and XDG_CACHE_HOME to ~/.cache. The file need not exist.
 std::filesystem::path default_config_file();
 
-/// Reads YAML, or JSON if the name ends in .json, and upgrades files of older versions. Throws ConfigError with one
-/// line per mistake, each with file:line:column and the remedy.
+/// Reads YAML, or JSON if the name ends in .json, and upgrades files of older versions. Throws ConfigError that
+/// lists the first three mistakes, each with file:line:column and the remedy, and counts the others.
 LaunchConfig read_launch_config(const std::filesystem::path& path);
 
 }  // namespace accelerate::config

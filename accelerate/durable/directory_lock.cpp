@@ -80,7 +80,7 @@ bool DirectoryLock::try_once(const fs::path& subject) {
     close(descriptor);
     return false;
   }
-  // On a full disk this fails, and a refused process learns less. The lock holds all the same.
+  // This fails on a full disk. The lock is held anyway; only the error of another process cannot name the holder.
   auto self = this_process();
   if (ftruncate(descriptor, 0) == 0 && pwrite(descriptor, self.data(), self.size(), 0) < 0) errno = 0;
   descriptor_ = descriptor;
@@ -89,7 +89,8 @@ bool DirectoryLock::try_once(const fs::path& subject) {
 
 DirectoryLock::~DirectoryLock() {
   if (is_alone()) {
-    // Still under the lock: a process that waits for this file sees afterwards that it is no longer at its path.
+    // Before the lock is released: a process that gets the lock of the removed file sees with is_at() that it is
+    // removed.
     unlink(file_.c_str());
     rmdir(directory_.c_str());
   }

@@ -171,7 +171,8 @@ void StagingDirectory::tidy() const {
   }
 }
 
-/// A run that is killed while it saves step_1000 may never save step_1000 again.
+/// Cleans up the abandoned staging directories of other targets. Their own targets may never be saved again, for
+/// example if a job is killed while it saves step_1000.
 void StagingDirectory::tidy_others() const {
   std::vector<fs::path> leftovers;
   std::error_code error;
@@ -182,8 +183,8 @@ void StagingDirectory::tidy_others() const {
   for (const auto& path : leftovers) remove_tree(path);
 }
 
-/// Finishes an interrupted replacement in another staging directory. Its leftovers are moved here and removed later, so
-/// that a process that wants to save there waits for a moment only.
+/// Finishes an interrupted replacement in another staging directory. Moves its leftovers here, and the caller deletes
+/// them later: deleting may take long, and the lock of the other directory is held only for the renames.
 void StagingDirectory::take_leftovers(const fs::path& other, std::vector<fs::path>& taken) const {
   try {
     DirectoryLock lock(other, other);
@@ -195,7 +196,7 @@ void StagingDirectory::take_leftovers(const fs::path& other, std::vector<fs::pat
       if (::rename(path.c_str(), here.c_str()) == 0) taken.push_back(here);
     }
   } catch (const std::exception&) {
-    // Another process was faster, or it cannot be done now. The lock file stays with the rest for the next attempt.
+    // Another process holds the lock, or a rename failed. The lock file and the other files stay for the next attempt.
   }
 }
 
@@ -213,7 +214,8 @@ void StagingDirectory::replace_target(const std::string& name) const {
   auto fresh = unfinished(name), aside = old(name), place = target(name);
   struct stat before{};
   if (stat(place.c_str(), &before) == 0) chmod(fresh.c_str(), before.st_mode & 07777);
-  // Under the name that is right after the exchange, so that a process that finds it after a crash knows what it is.
+  // The new directory is renamed to .old first, because the exchange puts the old one under that name. If a crash comes
+  // between the two, the new directory is treated as the old one and deleted, and the target is unchanged.
   rename_directory(fresh, aside, place);
   if (renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0) return;
   int error = errno;

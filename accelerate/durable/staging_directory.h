@@ -24,18 +24,19 @@ class StagingDirectory {
   static std::shared_ptr<StagingDirectory> for_directory(const std::filesystem::path& directory);
 
   /// One staging directory for all directories below `parent`. It is a sibling of `parent`, because Python expects only
-  /// checkpoints inside. If `parent` is a mount point it is inside, under a name that Python ignores.
+  /// checkpoints inside. If `parent` is a mount point, or its parent directory is not writable, it is inside, under a
+  /// name that Python ignores.
   static std::shared_ptr<StagingDirectory> for_directories_below(const std::filesystem::path& parent);
 
   /// The final path of the directory `name`.
   std::filesystem::path target(const std::string& name) const { return home_ / name; }
   /// Its path while it is written. The name is unique to this run, so a rank that outlives its job cannot write into
-  /// the stage of the next one.
+  /// the directory of the next job.
   std::filesystem::path unfinished(const std::string& name) const { return path_ / (name + "." + run_ + ".new"); }
 
   /// Replaces the target by the unfinished directory atomically (renameat2 with RENAME_EXCHANGE): a crash leaves the
-  /// old directory or the new one. Files in the old target that its manifest does not list belong to the user and are
-  /// kept. Throws Error naming the target; the target is then unchanged.
+  /// old directory or the new one. Top-level entries of the old target that its manifest does not list belong to the
+  /// user and are kept. If it throws Error, the target is either the complete old directory or the complete new one.
   void put_in_place(const std::string& name) const;
 
   /// Removes a target. It is renamed into the staging directory first, so a crash cannot leave a partial directory
@@ -61,9 +62,10 @@ class StagingDirectory {
   DirectoryLock lock_;
 };
 
-/// Finishes a replacement that a crash interrupted: moves the user's files from the old directory into the new one. If
-/// nothing is under the name, moves the old directory back; this can only happen on file systems without
-/// RENAME_EXCHANGE. Throws Error if that fails. Does nothing while another process saves there.
+/// Finishes a replacement that a crash interrupted: moves the user's files from the old directory into the new one.
+/// Does nothing while another process saves there, and warns if it fails. If `directory` does not exist, moves the old
+/// directory back, or throws Error if that fails or another process saves there. This can only happen on file systems
+/// without RENAME_EXCHANGE.
 void restore(const std::filesystem::path& directory);
 
 }  // namespace accelerate::durable

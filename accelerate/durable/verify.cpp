@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is wrong with the metadata of a file; empty if nothing.
+/// What is wrong with the existence or size of a file; empty if nothing.
 std::string damage_of_size(const fs::path& directory, const FileRecord& record) {
   std::error_code error;
   auto bytes = fs::file_size(directory / record.name, error);
@@ -35,7 +35,8 @@ struct PieceSum {
   uint64_t sum = 0;
 };
 
-/// Computes the checksums of files without a complaint, on several threads. A file that cannot be read gets one.
+/// Hashes the pieces of all files whose entry in `sentences` is empty, on several threads. If a file cannot be read,
+/// its entry becomes the reason.
 std::vector<PieceSum> sum_up(const fs::path& directory, const std::vector<FileRecord>& records,
                              std::vector<std::string>& sentences) {
   std::vector<PieceSum> pieces;

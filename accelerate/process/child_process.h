@@ -23,7 +23,7 @@ class ChildProcess {
  public:
   struct Setup {
     std::vector<std::string> environment = {};       // "NAME=value"
-    std::optional<pid_t> group = std::nullopt;       // to join; only if this process starts no other program
+    std::optional<pid_t> group = std::nullopt;       // to join; only for an only child, see send_signal()
     std::optional<int> inherited_fd = std::nullopt;  // stays open in the program
     bool no_input = false;                           // its standard input is empty
     std::optional<int> output = std::nullopt;        // instead of this process's standard output
@@ -48,7 +48,8 @@ class ChildProcess {
   /// reserved for the lifetime of this object, so a signal cannot reach an unrelated process.
   std::optional<int> wait_status();
 
-  /// Sends a signal to the program and the processes it has started.
+  /// Sends a signal to the process group of the program. If it joined another group, sends it to all descendants of
+  /// this process instead.
   void send_signal(int number);
 
  private:

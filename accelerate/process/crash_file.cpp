@@ -229,7 +229,7 @@ void report_crashes() {
   stack_t stack{};
   stack.ss_sp = handler_stack.data();
   stack.ss_size = handler_stack.size();
-  sigaltstack(&stack, nullptr);  // the handler needs its own stack after a stack overflow
+  sigaltstack(&stack, nullptr);  // for a stack overflow, in this thread only: see sigaltstack(2)
   for (int number : kCrashes) {
     struct sigaction action{};
     sigaction(number, nullptr, &action);

@@ -1,8 +1,8 @@
 #pragma once
 
-// Reports why this process ends early: the message of an uncaught exception on standard error, and for the launcher the
-// message and stack trace of an exception or a crash, in the file that TORCHELASTIC_ERROR_FILE names, in torch's
-// format.
+// Reports why this process ends early. The message of an uncaught exception goes to standard error. For the launcher,
+// the message and stack trace of an uncaught exception or a crash go to the file that TORCHELASTIC_ERROR_FILE names, in
+// the format of torchelastic.
 
 #include <exception>
 #include <string>

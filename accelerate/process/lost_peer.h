@@ -1,7 +1,7 @@
 #pragma once
 
-// The record by which a rank tells its launcher that it is a victim. It is written when the loss is noticed, because
-// the program decides how it continues and with which exit code it ends.
+// The record by which a rank tells its launcher that it is a victim. It is written as soon as the loss is noticed. The
+// exit code cannot tell: the program may catch the error, continue, and end with any exit code.
 
 #include <filesystem>
 #include <string_view>

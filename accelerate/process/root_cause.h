@@ -10,21 +10,21 @@
 
 namespace accelerate::process {
 
-/// A failure of a rank by itself, not because it was told to stop.
+/// The failure of a rank that ended by itself. A rank that was told to stop has not failed.
 struct Failure {
   bool victim = false;  // it recorded the loss of a peer before it reported any error
   bool silent = false;  // it ended without a chance to report
   int64_t began = 0;    // on a clock that all failures share
-  int order = 0;        // of failures that began at the same time
+  int order = 0;        // decides between failures that began at the same time
 };
 
-/// The index of the root cause. The evidence counts in this order:
+/// The index of the root cause. Failures are compared by these criteria, the most important first:
 ///
-/// 1. A rank that lost a peer is a victim. Any other rank comes before it, even if that one ended later: a process may
-///    take longer to end than its peers take to notice and report it.
-/// 2. A silent rank comes before those that reported: peers often report its loss before its process has ended.
-/// 3. The failure that began first.
-/// 4. The order of the failures.
+/// 1. A rank that is not a victim comes before a victim, even if it ended later: a process may take longer to end than
+///    its peers take to notice and report its loss.
+/// 2. A silent rank comes before a rank that reported: peers often report its loss before its process has ended.
+/// 3. The failure that began earlier.
+/// 4. The failure with the smaller `order`.
 size_t root_cause(const std::vector<Failure>& failures);
 
 /// What a launched process leaves behind when it fails.
@@ -45,9 +45,9 @@ bool is_victim(const Evidence& evidence);
 /// process ended.
 Evidence::Time begin_of(const Evidence& evidence);
 
-/// The failure in terms of root_cause(). Silent are killed processes: they cannot report, and peers that record
-/// nothing, such as programs without this library, end because of them. SIGABRT does not count: every uncaught
-/// exception ends in it, including one about a lost peer.
+/// Converts the evidence for root_cause(). A process is silent if a signal ended it before it reported. This finds the
+/// root cause even if its peers record no loss, as in programs without this library. SIGABRT is not silent: by default
+/// an uncaught exception ends in it, including one about a lost peer.
 Failure failure_of(const Evidence& evidence);
 
 }  // namespace accelerate::process

@@ -16,9 +16,9 @@
 
 namespace accelerate::ranks {
 
-/// Calls `function(args...)` in `num_processes` forked processes on the CPU. An Accelerator or PartialState in them is
-/// one of as many ranks. Returns when all have returned. Throws Error naming the first rank that failed. The function
-/// works on copies, so it must save or print its results itself.
+/// Calls `function(args...)` in `num_processes` forked processes on the CPU. An Accelerator or PartialState created
+/// there is one rank of a job of `num_processes` ranks. Returns when all have returned. Throws RankError for the root
+/// cause if ranks fail. The function works on copies, so it must save or print its results itself.
 template <class Function, class... Args>
 void debug_launcher(Function&& function, int num_processes = 2, const Args&... args) {
   auto body = [&](int) {
@@ -57,9 +57,9 @@ std::vector<std::string> launch_function(const std::function<std::string()>& fun
                                          const NotebookLauncherOptions& options,
                                          std::optional<std::string> mixed_precision);
 
-/// Calls `function(args...)` in several processes. An Accelerator in them is one of as many connected ranks. Returns
-/// when all have returned: nothing for a function without a result, else a vector of the results of this machine's
-/// ranks, in rank order, serialized as by gather_object. On node 0 the first element is the main process's.
+/// Calls `function(args...)` in several processes. An Accelerator created there is a rank of one job. Returns when all
+/// have returned: nothing for a function without a result, else a vector of the results of this machine's ranks, in
+/// rank order. Results are sent as gather_object sends them. On node 0 the first element is that of the main process.
 ///
 /// The processes are forked, even a single one. They see copies of everything here; their changes and crashes do not
 /// affect this process. Works after this process has computed with libtorch. Throws Error if this process has an

@@ -50,7 +50,7 @@ class RankProcess {
   /// Whether the rank failed because another one is gone or did not take part.
   bool lost_peer() const { return outcome_ && outcome_->lost_peer; }
 
-  /// The failure in terms of process::root_cause(). Silent are crashes and exits: they send no message.
+  /// The failure for process::root_cause(). A rank that crashed or called exit is silent: it has sent no outcome.
   process::Failure evidence() const;
 
   void send_signal(int number);

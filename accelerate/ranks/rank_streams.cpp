@@ -24,8 +24,8 @@ void RankStreams::redirect(int local_rank) {
   dup2(streams_[local_rank].first, STDOUT_FILENO);
   dup2(streams_[local_rank].second, STDERR_FILENO);
   output_.close_all();
-  // The parent's standard output may be a file, which is fully buffered. Without a buffer of its own glibc would keep
-  // that mode until the next line but one.
+  // The parent's standard output may be a file, which is fully buffered. If setvbuf(3) gets no buffer, glibc still
+  // buffers the first line fully.
   static char buffer[BUFSIZ];
   std::setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
 }

@@ -16,7 +16,7 @@ size_t total_bytes(const ByteArrays& arrays) {
   return sum;
 }
 
-/// Where each rank has its arrays, by rank: addresses of its process. When it returns, all ranks have called it.
+/// All-gathers the addresses of the arrays, each valid in the process of its rank. Contains a barrier.
 std::vector<ByteArrays> exchange_places(Channel& channel, const ByteArrays& own) {
   std::copy(own.begin(), own.end(), reinterpret_cast<std::span<std::byte>*>(channel.stage()));
   channel.arrive_and_wait({.operation = Operation::Exchange, .count = total_bytes(own)});
@@ -25,7 +25,7 @@ std::vector<ByteArrays> exchange_places(Channel& channel, const ByteArrays& own)
     const auto* first = reinterpret_cast<const std::span<std::byte>*>(channel.staged(rank));
     places.emplace_back(first, first + own.size());
   }
-  // Every rank compares all, so that all find the same mistake, before anything is written.
+  // Every rank compares the lengths of all ranks, so that all throw the same Error before anything is written.
   for (int rank = 1; rank < channel.size(); ++rank) {
     for (size_t i = 0; i < own.size(); ++i) {
       if (places[rank][i].size() == places[0][i].size()) continue;
@@ -43,7 +43,7 @@ std::span<std::byte> bytes_of_slice(const ByteArrays& arrays, const SlicePlan& p
   return arrays[slice.tensor].subspan(slice.begin * element_bytes, slice.length * element_bytes);
 }
 
-/// The first barrier allows the others to write; the last one says that everything is written.
+/// After the first barrier, peers may write to this rank's arrays; after the last one, all writes are complete.
 void write_to_peers(Channel& channel, const PeerMemory& peers, const ByteArrays& arrays, const SlicePlan& plan,
                     const std::function<void(size_t round)>& compute, const RunRounds& run_rounds) {
   const auto places = exchange_places(channel, arrays);

@@ -21,8 +21,8 @@ void run_in_order(size_t num_rounds, const std::function<void(size_t round)>& ru
 
 /// Calls `compute` for each round of `plan`; it computes this rank's slices of `arrays`. In the end all ranks have all
 /// slices. Starts with a barrier. Collective; the arrays have the same length on all ranks. If `peers` are reachable,
-/// each rank writes its slices straight into the arrays of the others, by `run_rounds`; otherwise they go through the
-/// staging buffers, in two copies.
+/// `run_rounds` runs the rounds, and each rank writes its slices directly into the arrays of the others. Otherwise the
+/// slices are copied twice, through the staging buffers.
 void all_gather_slices(Channel& channel, const PeerMemory& peers, const std::vector<std::span<std::byte>>& arrays,
                        const SlicePlan& plan, const std::function<void(size_t round)>& compute,
                        const RunRounds& run_rounds = run_in_order);

@@ -14,10 +14,11 @@ namespace accelerate::shared_memory {
 namespace {
 
 constexpr size_t kCacheLine = 64;
-constexpr uint64_t kPrivate = ~uint64_t{0};  // the note of a rank whose array is not in its heap
-constexpr uint64_t kUnknown = ~uint64_t{0};  // the note of a rank that has not added up squares; as a double, no number
+constexpr uint64_t kPrivate = ~uint64_t{0};  // the payload of a rank that stages its array
+constexpr uint64_t kUnknown = ~uint64_t{0};  // the payload of a rank without a sum of squares; a NaN as a double
 
-// Below this, copying in and out takes less time than the second round of the work in place.
+// Below this size, copying to and from the staging buffers takes less time than the second round of an in-place
+// reduction.
 constexpr size_t kLeastInPlace = 32 * 1024;
 
 /// A part of all arrays of a collective, in bytes.
@@ -26,8 +27,8 @@ struct Piece {
   size_t length;
 };
 
-/// Passes `bytes` through the stages: `fill` what this rank brings of a piece, meet, `take` what the others brought.
-/// Also meets when there are none, so that the calls are compared.
+/// Sends `bytes` through the staging buffers, one piece per round: `fill` writes this rank's staging buffer, and `take`
+/// reads those of all ranks after the barrier. Runs one round if `bytes` is 0, so that the calls are compared.
 template <class Fill, class Take>
 void in_pieces(Channel& channel, const Call& call, size_t bytes, size_t piece_bytes, Fill fill, Take take) {
   assert(piece_bytes > 0 && piece_bytes <= kStageBytes);
@@ -39,10 +40,10 @@ void in_pieces(Channel& channel, const Call& call, size_t bytes, size_t piece_by
   }
 }
 
-/// The largest piece of which a stage holds one for each rank.
+/// The largest piece, in whole cache lines, that fits into a staging buffer once per rank.
 size_t piece_for_each(const Channel& channel) { return kStageBytes / channel.size() / kCacheLine * kCacheLine; }
 
-/// Copies nothing where there is nothing, for which memcpy would need valid pointers.
+/// memcpy(3) that accepts null pointers if `bytes` is 0.
 void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
   assert(bytes == 0 || (to != nullptr && from != nullptr));
   if (bytes > 0) std::memcpy(to, from, bytes);
@@ -52,7 +53,7 @@ void check_root(const Channel& channel, int root) {
   if (root < 0 || root >= channel.size()) fail("there is no rank ", root, " in a group of ", channel.size());
 }
 
-/// Combines arrays. Adds the squares of the results to `squares` if there is such a sum.
+/// Reduces `sources` into each of `targets`. Adds the squares of the results to `squares` if that has a value.
 void reduce_to(std::span<std::byte* const> targets, std::span<const std::byte* const> sources, size_t bytes,
                DataType type, Reduction reduction, std::optional<double>& squares) {
   assert(bytes % size_of(type) == 0);
@@ -64,7 +65,7 @@ void reduce_to(std::span<std::byte* const> targets, std::span<const std::byte* c
   }
 }
 
-/// Combines what all ranks have staged, from `offset` on, to `target`.
+/// Reduces the staging buffers of all ranks, from `offset` on, into `target`.
 void reduce_staged(const Channel& channel, size_t offset, std::byte* target, size_t bytes, DataType type,
                    Reduction reduction, std::optional<double>& squares) {
   std::vector<const std::byte*> sources;
@@ -86,7 +87,7 @@ Piece cache_lines_of(size_t bytes, int rank, int size) {
   return {begin, std::min(each, bytes - begin)};
 }
 
-/// Where the arrays of all ranks are, from `begin` on. The notes tell where they lie in the heaps.
+/// The addresses of the arrays of all ranks, plus `begin`. The payloads of the last round are their heap offsets.
 std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   std::vector<std::byte*> arrays;
   for (int rank = 0; rank < channel.size(); ++rank) {
@@ -96,7 +97,8 @@ std::vector<std::byte*> noted_arrays(const Channel& channel, size_t begin) {
   return arrays;
 }
 
-/// What the sums of all ranks come to, which they have noted. Added up in rank order, so that all get the same number.
+/// The sum of the payloads of the last round, as doubles. Adds in rank order, so that all ranks get the same number.
+/// Nothing if a rank passed kUnknown.
 std::optional<double> sum_of_notes(const Channel& channel) {
   double sum = 0;
   for (int rank = 0; rank < channel.size(); ++rank) {
@@ -106,7 +108,8 @@ std::optional<double> sum_of_notes(const Channel& channel) {
   return sum;
 }
 
-/// Every rank reduces its piece of all arrays in place. The last barrier carries the sums of squares.
+/// Every rank reduces its piece and writes the result into the arrays of all ranks. The payload of the final barrier is
+/// the rank's sum of squares.
 std::optional<double> reduce_in_place(Channel& channel, const Call& call, const Array& array, Reduction reduction,
                                       std::optional<double> squares) {
   auto piece = cache_lines_of(array.bytes(), channel.rank(), channel.size());
@@ -117,7 +120,7 @@ std::optional<double> reduce_in_place(Channel& channel, const Call& call, const 
   return sum_of_notes(channel);
 }
 
-/// Whether all ranks have noted a place in their heap, none, or some.
+/// Whether all, none or some of the ranks passed a heap offset in the last round.
 enum class InHeap { All, None, Some };
 InHeap arrays_in_heap(const Channel& channel) {
   int num_private = 0;
@@ -153,13 +156,13 @@ std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction
   if (heap_offset && array.bytes() >= kLeastInPlace) {
     channel.arrive_and_wait(call, *heap_offset);
   } else {
-    // In the hope that all are like this: then this round is the first piece's.
+    // If no rank passes a heap offset, this round also reduces the first piece.
     copy_bytes(channel.stage(), array.data, std::min(kStageBytes, array.bytes()));
     channel.arrive_and_wait(call, kPrivate);
   }
   auto where = arrays_in_heap(channel);
   if (where == InHeap::All) return reduce_in_place(channel, call, array, reduction, squares);
-  // From here on every rank combines everything, so all come to the same sum of squares by themselves.
+  // From here on every rank reduces whole arrays, so each computes the same sum of squares without a further exchange.
   if (where == InHeap::None) {
     reduce_staged(channel, 0, array.data, std::min(kStageBytes, array.bytes()), array.type, reduction, squares);
     begin = kStageBytes;
@@ -268,7 +271,7 @@ void scatter(Channel& channel, const Arrays& inputs, const Array& output, int ro
 void all_to_all(Channel& channel, const std::vector<Array>& inputs, const std::vector<Array>& outputs) {
   Call call{.operation = Operation::AllToAll, .type = inputs[0].type};
   int size = channel.size();
-  // First the lengths, all of them to all ranks, so that all find the same mistake.
+  // First all-gathers the lengths, so that all ranks find the same mistake.
   auto* lengths = reinterpret_cast<uint64_t*>(channel.stage());
   for (int rank = 0; rank < size; ++rank) {
     lengths[rank] = inputs[rank].bytes();

@@ -36,8 +36,8 @@ void broadcast(Channel& channel, const Array& array, int root);
 /// Reduces the arrays of all ranks, in place. If the arrays of all ranks lie in their heaps (at `heap_offset`), each
 /// rank reduces its slice and writes the result into the arrays of all ranks directly; nothing is staged.
 ///
-/// `with_squares` also returns the sum of squares of the result, the same number on all ranks that get one. Nothing is
-/// returned if a rank does not ask for it (staged arrays excepted), or if has_squares() is false (reduce.h).
+/// If `with_squares`, returns the sum of squares of the result, the same number on all ranks that get one. Returns
+/// nothing if has_squares() is false (reduce.h). For arrays in heaps, also returns nothing unless all ranks ask for it.
 std::optional<double> all_reduce(Channel& channel, const Array& array, Reduction reduction,
                                  std::optional<size_t> heap_offset = {}, bool with_squares = false);
 

@@ -29,7 +29,7 @@ std::string random_name() {
 uint64_t mark_of(int rank) { return 0x61636365'6c657200 + static_cast<uint64_t>(rank); }
 uint64_t& mark_in(const Segment& segment) { return *reinterpret_cast<uint64_t*>(segment.data()); }
 
-/// This rank could not allocate memory: the root cause, which outranks the errors of peers that miss this rank.
+/// This rank could not allocate memory. It is the root cause, and is reported instead of the time-outs of its peers.
 class NoMemory : public Error {
  public:
   using Error::Error;

@@ -18,7 +18,7 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-/// A select without a branch: compilers may turn `?:` over floating-point work into one.
+/// `condition ? yes : no` with a bit mask. Compilers may turn `?:` into a branch.
 inline uint32_t choose(bool condition, uint32_t yes, uint32_t no) {
   uint32_t mask = 0u - static_cast<uint32_t>(condition);
   return (yes & mask) | (no & ~mask);
@@ -28,7 +28,7 @@ inline float widen(BFloat16 value) { return std::bit_cast<float>(uint32_t{value.
 
 inline float widen(Float16 value) {
   uint32_t magnitude = (value.bits & 0x7fffu) << 13;
-  // Moves the exponent from half's bias to float's; numbers too small for half's exponent become normal on the way.
+  // The product changes the exponent bias from 15 to 127. It also converts subnormal halves to normal floats.
   float finite = std::bit_cast<float>(magnitude) * 0x1p112f;
   uint32_t bits = choose(magnitude >= 0x0f800000u, magnitude | 0x7f800000u, std::bit_cast<uint32_t>(finite));
   return std::bit_cast<float>(bits | (value.bits & 0x8000u) << 16);
@@ -46,7 +46,8 @@ inline void narrow(float value, Float16& result) {
   auto bits = std::bit_cast<uint32_t>(value);
   uint32_t sign = bits >> 16 & 0x8000u;
   uint32_t magnitude = bits & 0x7fffffffu;
-  // Adding 0.5 puts the last bit of a half that is below the normal range to the end of the sum, which rounds there.
+  // For a subnormal half: the last bit of a float near 0.5 is 2^-24, like that of a subnormal half, so the sum rounds
+  // to it.
   uint32_t small = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   uint32_t normal = (magnitude - 0x38000000u + 0x0fffu + (magnitude >> 13 & 1u)) >> 13;
   uint32_t half = choose(magnitude < 0x38800000u, small, normal);

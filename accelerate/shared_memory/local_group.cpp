@@ -10,9 +10,9 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-constexpr size_t kMostAddresses = size_t{1} << 46;  // half of what a process has
+constexpr size_t kMostAddresses = size_t{1} << 46;  // half of the address space of a process
 
-/// Addresses cost nothing, so each rank gets as many as the machine could ever put memory behind.
+/// Reserving addresses is free, so the heap of each rank is as large as the physical memory of the machine.
 size_t heap_bytes(int size) {
   auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
   return std::min(memory, kMostAddresses / size) / page_bytes() * page_bytes() + kStagesBytes;

@@ -9,8 +9,8 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-// From here on a message that was read gives its memory back at once; that of a smaller one stays until the sender's
-// next message, which costs nobody a system call more.
+// The receiver releases the pages of a message of at least this size at once. A smaller one stays allocated until the
+// sender sends again, which saves the receiver a system call.
 constexpr size_t kLargeMessage = 64 * 1024;
 
 }  // namespace
@@ -30,13 +30,14 @@ void Mailbox::wait(SpinWaiter& waiter, std::chrono::milliseconds limit, const st
   bool done = false;
   auto look = [&] { return done = ready(); };
   waiter.wait(control.slot(rank_).messages, Clock::now() + limit, [&] { return look() || broken(); });
-  // Looked at once more: a rank that sent its message and then ended has broken the group, but not this.
+  // Check again: a rank may send its message and then end. That fails the group, but the message is valid.
   if (done || look()) return;
   if (broken()) throw PeerError(describe_failure(memory_) + " (" + what + ", through shared memory)");
   throw PeerError("the other rank did not take part (" + what + ", through shared memory)");
 }
 
-/// A rank that ended after its work was done does not keep the others from writing to each other.
+/// Throws PeerError if `to` has ended or the group has timed out. If another rank has ended, the remaining ranks can
+/// still send to each other.
 void Mailbox::check_reader(int to) const {
   auto reason = memory_.control.reason();
   if (reason == Failure::None) return;
@@ -88,8 +89,9 @@ bool Mailbox::take(std::byte* data, size_t bytes, int from, int tag) {
     }
     return oldest;
   };
-  // Letters come in the order of their numbers, but to any place. The first look may have passed a place just before it
-  // was filled and then found a later slot; whatever is older than that is there when it looks again.
+  // Messages are sent in the order of their numbers, but use any free slot. The first scan may pass a slot just before
+  // it is filled, and then find a newer message. All older messages have been sent by then, so a second scan finds
+  // them.
   auto* oldest = look() ? look() : nullptr;
   if (!oldest) return false;
   if (oldest->bytes != bytes) {

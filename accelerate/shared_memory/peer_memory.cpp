@@ -21,7 +21,7 @@ int num_permissions = 0;  // groups of this process that need it
 
 bool may_grant() { return getppid() > 1 && environment_flag("ACCELERATE_SETUP_PTRACER", true); }
 
-/// What a rank lets the others find in its memory.
+/// What a rank publishes about its process: the other ranks probe whether they can read and write the secret.
 struct Card {
   pid_t process = 0;
   uint64_t* secret_address = nullptr;
@@ -34,8 +34,8 @@ Card card_of(const Channel& channel, int rank) {
   return card;
 }
 
-/// Whether the process with the number on the card is the one that wrote it. In another namespace that number may be
-/// anybody's, so nothing is written before this is known.
+/// Whether the PID on the card belongs to the rank that published it. In another PID namespace it may belong to an
+/// unrelated process, so nothing is written before this is known.
 bool finds_secret(const Card& card) {
   uint64_t found = 0;
   const iovec here{&found, sizeof(found)}, there{card.secret_address, sizeof(found)};
@@ -67,7 +67,7 @@ PeerMemory::PeerMemory(Channel& channel) : reachable_(try_all(channel)) {
   if (!reachable_) permission_.reset();
 }
 
-/// Whether every rank can write to every other, which all of them learn.
+/// Whether every rank can write to every other. All ranks get the same result.
 bool PeerMemory::try_all(Channel& channel) {
   constexpr Call kCall{.operation = Operation::Exchange};
   std::random_device random;

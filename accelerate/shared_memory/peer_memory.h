@@ -1,6 +1,6 @@
 #pragma once
 
-// Writes to the private memory of other ranks, outside of the heaps, where tensors can have huge pages.
+// Writes to the private memory of other ranks. Unlike a heap in shared memory, private memory can have huge pages.
 
 #include <sys/types.h>
 
@@ -34,7 +34,7 @@ class PeerPermission {
 /// first attempt fails, each rank grants its siblings access while this object lives (PeerPermission) and tries again.
 class PeerMemory {
  public:
-  /// Not reachable.
+  /// reachable() is false.
   PeerMemory() = default;
 
   /// Probes whether every rank can write to every other. Collective; all ranks get the same result.
@@ -42,8 +42,8 @@ class PeerMemory {
 
   bool reachable() const { return reachable_; }
 
-  /// Copies `bytes` to the address `there` in the process of `rank`, which must expect it. If that process has ended,
-  /// nothing happens here: the next collective of its group throws. Requires reachable().
+  /// Copies `bytes` to the address `there` in the process of `rank`. That rank must not use this memory meanwhile. Does
+  /// nothing if that process has ended: the next collective of the group throws then. Requires reachable().
   void write(int rank, std::byte* there, std::span<const std::byte> bytes) const;
 
  private:

@@ -21,13 +21,13 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-constexpr size_t kBlock = 64;  // elements that are added up at a time: few, so that all sources are read side by side
-constexpr size_t kLanes = 16;  // squares that are added up side by side
+constexpr size_t kBlock = 64;  // elements reduced at a time: few, so that all sources are read concurrently
+constexpr size_t kLanes = 16;  // independent partial sums of squares
 
 template <class T>
 constexpr bool is_half = std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
 
-/// In which type a T is added up.
+/// The accumulator type for elements of type T.
 template <class T>
 struct Sum {
   using Type = T;
@@ -60,11 +60,12 @@ ACCELERATE_INLINE void store(SumOf<T> value, T& target) {
 
 template <Reduction reduction, class T>
 ACCELERATE_INLINE T combine(T a, T b) {
-  // Integers wrap around, which only unsigned ones may; and not those that would become a signed int first.
+  // Integers wrap around. Signed overflow is undefined, and small unsigned types are promoted to int, so the arithmetic
+  // uses unsigned types of at least 32 bits.
   using Unsigned = std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>;
   using Wrapping = std::conditional_t<std::is_integral_v<T>, Unsigned, T>;
   if constexpr (reduction == Reduction::Min) {
-    return b < a || b != b ? b : a;  // what is not a number stays visible
+    return b < a || b != b ? b : a;  // NaN propagates
   } else if constexpr (reduction == Reduction::Max) {
     return b > a || b != b ? b : a;
   } else if constexpr (reduction == Reduction::Product) {
@@ -80,7 +81,7 @@ ACCELERATE_INLINE T combine(T a, T b) {
   }
 }
 
-/// Adds the squares of `values` to `sums`, of which there are kLanes.
+/// Adds the squares of `values` to the kLanes partial sums in `sums`.
 template <class S>
 ACCELERATE_INLINE void add_squares(const S* values, size_t length, double* sums) {
   double lanes[kLanes];
@@ -104,10 +105,11 @@ struct Operands {
   std::span<std::byte* const> targets;
   size_t count;
   VectorLevel level;
-  double* squares = nullptr;  // kLanes sums to which those of the results are added
+  double* squares = nullptr;  // kLanes partial sums, to which the squares of the results are added
 };
 
-/// The results of the `length` elements from `begin` on. Of a constant length the loops are straight vector code.
+/// Reduces `length` elements from `begin` on. If `length` is a constant, compilers vectorise the loops without a
+/// remainder.
 template <class T, Reduction reduction, bool with_squares>
 ACCELERATE_INLINE void reduce_block(const Operands& operands, size_t begin, size_t length) {
   using S = SumOf<T>;
@@ -129,7 +131,7 @@ ACCELERATE_INLINE void reduce_block(const Operands& operands, size_t begin, size
   if constexpr (with_squares) add_squares(sums, length, operands.squares);
 }
 
-/// Two ranks in place, which is most jobs: each value is read once and written once, without a stop in between.
+/// Two ranks in place, the most common case: one loop without an intermediate buffer reads and writes each value once.
 template <class T, Reduction reduction>
 ACCELERATE_INLINE void reduce_pair(const Operands& operands) {
   using S = SumOf<T>;
@@ -231,7 +233,7 @@ void run(Reduction reduction, const Operands& operands) {
   }
 }
 
-/// For a byte that is 0 or 1.
+/// The bitwise reduction that is equivalent for bytes that are 0 or 1.
 Reduction among_booleans(Reduction reduction) {
   switch (reduction) {
     case Reduction::Sum:

@@ -16,8 +16,8 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-/// Returns 0 or why it cannot be. Beyond the limit for files (ulimit -f) the kernel also sends a signal, which would
-/// end the process. It is held back here only: report_file_size_limit() would be for all that the program writes.
+/// Returns 0 or the error number. Beyond the limit on file sizes (ulimit -f) the kernel also sends SIGXFSZ, which would
+/// end the process. It is blocked here only: report_file_size_limit() would change it for the whole program.
 int set_size(int fd, size_t bytes) {
   sigset_t too_large{}, before{};
   sigemptyset(&too_large);
@@ -38,7 +38,7 @@ Segment::Segment(size_t capacity)
   if (const int error = set_size(descriptor_.get(), capacity)) {
     fail("shared memory of ", capacity, " bytes cannot be created: ", std::strerror(error));
   }
-  // A segment that got shorter would kill those who read beyond its end.
+  // If a peer could shrink the segment, an access beyond its end would raise SIGBUS.
   fcntl(descriptor_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
   map(descriptor_.get());
 }
@@ -75,7 +75,7 @@ void Segment::commit(size_t offset, size_t bytes) {
          "; free memory, raise the limit of the container, or use ACCELERATE_COMM=gloo");
   }
 #ifdef MADV_POPULATE_WRITE
-  madvise(data_ + offset, bytes, MADV_POPULATE_WRITE);  // saves the page faults; an old kernel takes them later
+  madvise(data_ + offset, bytes, MADV_POPULATE_WRITE);  // avoids page faults later; kernels before 5.14 ignore it
 #endif
 }
 
@@ -85,7 +85,7 @@ void Segment::release(size_t offset, size_t bytes) {
 }
 
 void Segment::make_private() {
-  // Elsewhere first: where there is not enough memory, the old mapping stays.
+  // Mapped at a new address and then moved: if there is not enough memory, the old mapping stays.
   void* address = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor_.get(), /*offset=*/0);
   if (address == MAP_FAILED) fail("shared memory of ", capacity_, " bytes cannot be kept: ", std::strerror(errno));
   if (mremap(address, capacity_, capacity_, MREMAP_MAYMOVE | MREMAP_FIXED, data_) == MAP_FAILED) {
@@ -106,7 +106,7 @@ void commit_pages(std::byte* data, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const size_t before = reinterpret_cast<uintptr_t>(data) % page_bytes();
   if (madvise(data - before, before + bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return;
-  // A page that cannot be had is a bad address for the kernel.
+  // The kernel returns EFAULT if a page cannot be allocated.
   const char* reason = std::strerror(errno == EFAULT ? ENOMEM : errno);
   fail("shared memory of ", bytes, " bytes that was returned to the system cannot be allocated again: ", reason,
        "; free memory, or raise the limit of the container");

@@ -15,7 +15,7 @@ namespace accelerate::shared_memory {
 
 namespace {
 
-/// The first rank's descriptor, and the file behind it.
+/// How other ranks open the first rank's segment: through its descriptor in /proc. Device and inode identify the file.
 struct FileCard {
   pid_t process = 0;
   int descriptor = -1;
@@ -30,8 +30,8 @@ FileCard file_card_of(const Segment& segment) {
       .process = getpid(), .descriptor = segment.descriptor().get(), .device = status.st_dev, .inode = status.st_ino};
 }
 
-/// Null if it cannot be opened. In another PID namespace the number may be that of any process, so the file is
-/// identified before it is opened.
+/// Opens and maps the segment of the first rank. Returns null if it cannot be opened. In another PID namespace the
+/// process id may belong to an unrelated process, so the file is identified before it is opened.
 std::shared_ptr<Segment> open_memory(const FileCard& card) {
   const auto path = "/proc/" + std::to_string(card.process) + "/fd/" + std::to_string(card.descriptor);
   struct stat status{};
@@ -40,7 +40,7 @@ std::shared_ptr<Segment> open_memory(const FileCard& card) {
   return descriptor ? std::make_shared<Segment>(std::move(descriptor)) : nullptr;
 }
 
-/// commit() of the pages that `range` touches.
+/// Commits the pages that overlap `range`.
 void commit_range(Segment& segment, const Range& range) {
   if (range.length == 0) return;
   const size_t begin = range.begin / page_bytes() * page_bytes();
@@ -55,7 +55,7 @@ struct Attempt {
   Outcome outcome = Outcome::NotReached;
   std::string error = {};
 
-  /// Runs `work` unless an earlier one failed. Keeps its Error until the other ranks know of it.
+  /// Calls `work` unless an earlier call has thrown. Stores the message of its Error; agreed() throws on all ranks.
   template <class Work>
   void run(Work work) {
     if (outcome == Outcome::NoMemory) return;
@@ -79,7 +79,8 @@ FileCard exchange_card(Channel& channel, const Call& call, const Attempt& attemp
   return card;
 }
 
-/// The memory if all ranks have it. Contains a barrier.
+/// The segment if all ranks have mapped it, otherwise null on all ranks. Throws Error on all ranks if one has no
+/// memory. Contains a barrier.
 std::shared_ptr<Segment> agreed(Channel& channel, const Call& call, const Attempt& attempt) {
   channel.arrive_and_wait(call, static_cast<uint64_t>(attempt.outcome));
   bool done = true;

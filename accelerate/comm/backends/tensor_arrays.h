@@ -12,15 +12,15 @@
 
 namespace accelerate::comm {
 
-/// The only element; c10d passes lists. Throws Error unless there is exactly one.
+/// The single element of a list: c10d passes every tensor in one. Throws Error unless there is exactly one.
 at::Tensor& only(std::vector<at::Tensor>& tensors);
 std::vector<at::Tensor>& only(std::vector<std::vector<at::Tensor>>& lists);
 
 /// Throws Error for a reduction that exists between GPUs only.
 shared_memory::Reduction reduction_of(const c10d::ReduceOp& operation);
 
-/// The tensor itself, or a view of complex numbers as pairs of real ones, which add up alike. Throws Error for other
-/// reductions of complex numbers.
+/// The tensor itself, or a complex tensor viewed as pairs of real numbers. That is correct for sums and averages;
+/// throws Error for other reductions of complex numbers.
 at::Tensor as_real(const at::Tensor& tensor, const c10d::ReduceOp& operation);
 
 /// Throws Error if the operation does not support the type of the tensor.
@@ -37,13 +37,14 @@ class ContiguousTensor {
   size_t bytes() const { return tensor_.nbytes(); }
   shared_memory::Array array() const;
 
-  /// Call it when the content has changed.
+  /// Copies the content to the original tensor if this is a copy. Call it when the content has changed.
   void copy_back() const;
 
-  /// Cuts the tensor into `size` parts with the bytes and type of `part`. Throws Error if that does not fit.
+  /// Splits the tensor into `size` parts, each with the size and type of `part`. Throws Error if the sizes do not
+  /// match.
   shared_memory::Arrays parts(int size, const ContiguousTensor& part) const;
 
-  /// The rows for or from each of `size` ranks: as many as `splits` says, or equally many if it is empty.
+  /// The rows that each of `size` ranks sends or receives: `splits[rank]` rows, or equally many if `splits` is empty.
   std::vector<shared_memory::Array> rows(int size, const std::vector<int64_t>& splits) const;
 
  private:

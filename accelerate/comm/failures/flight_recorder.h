@@ -27,7 +27,7 @@ struct Collective {
   Clock::time_point begin = {};
   Clock::time_point end = {};
   State state = State::Running;
-  bool by_all = true;  // ends on no rank before all have begun it; a broadcast may, on its source
+  bool by_all = true;  // no rank can finish it before all have begun it; false for a broadcast: its source can
 };
 
 /// "reduce #12 (Float [2, 3])".

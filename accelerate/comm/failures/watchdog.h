@@ -19,8 +19,8 @@
 
 namespace accelerate::comm {
 
-/// What each rank publishes in the store about once a second: one small message to the process that hosts the store.
-/// The sender does not wait for an answer.
+/// What each rank publishes in the store about once a second. It is one small message to the process that hosts the
+/// store; the sender does not wait for an answer.
 struct Heartbeat {
   int64_t unix_milliseconds = 0;  // by the rank's own clock
   int64_t collective = 0;         // the number of the newest one; 0 before the first
@@ -34,8 +34,8 @@ struct Heartbeat {
   static Heartbeat from_text(const std::string& text);
 };
 
-/// The newest that this rank knows of another: its heartbeat, or `shared` if that is newer. `shared` is a collective
-/// that has ended here, so the other rank had begun it.
+/// The latest known state of another rank: its heartbeat, or `shared` if that is newer. `shared` is a collective with
+/// `by_all` that has ended here, so the other rank had begun it.
 Heartbeat last_seen(Heartbeat heartbeat, const std::optional<Collective>& shared);
 
 /// "pid 4711 on node7, last seen 12.3 s ago in reduce #12 (Float [2, 3])".
@@ -63,9 +63,9 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  /// Called by each rank on which collective `number` has failed. Describes the ranks that did not report the same, and
-  /// what they were last seen doing; empty if there are none. Takes less than a second, whatever the state of the
-  /// others.
+  /// Called by each rank on which collective `number` has failed. Describes the ranks that did not report this failure,
+  /// and what they were last seen doing; empty if there are none. Returns within a second, even if other ranks or the
+  /// store do not answer.
   std::string missing_ranks(int64_t number) const;
 
   /// Writes the last ten collectives before a failure to standard error, in one write(2). A report on request (SIGUSR2)

@@ -1,7 +1,8 @@
 #pragma once
 
-// Emulates the few Python functions that a pickle may name, on the graph: those of torch and collections (calls.cpp),
-// and numpy arrays and scalars (arrays.cpp), which hold the state of numpy's generator. Python is never called.
+// Emulates the few Python functions that a pickle may name; Python is never called. They read and create nodes of a
+// PickleGraph. calls.cpp has those of torch and collections, arrays.cpp those of numpy: checkpoints hold the state of
+// numpy's generator.
 
 #include <string_view>
 #include <vector>

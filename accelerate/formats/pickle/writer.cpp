@@ -77,7 +77,8 @@ class Writer {
     bytes_ += text;
   }
 
-  /// Protocol 2 has no opcode for bytes: Python encodes a text with one character per byte.
+  /// Protocol 2 has no opcode for bytes. Like Python, writes the call _codecs.encode(text, "latin1"), where the text
+  /// has one character per byte.
   void write_bytes(std::string_view bytes) {
     std::string text;
     for (unsigned char byte : bytes) {

@@ -1,7 +1,8 @@
 #pragma once
 
-// Writes zip files in the layout of torch.save: stored entries, aligned to 64 bytes so that they can be used in place.
-// Not libtorch's PyTorchStreamWriter: this room does without libtorch, and checksums run at memory speed (crc32.h).
+// Writes zip files in the layout of torch.save: uncompressed entries, aligned to 64 bytes so that a mapped file can be
+// used in place. Not libtorch's PyTorchStreamWriter: this room does without libtorch, and checksums run at memory speed
+// (crc32.h).
 
 #include <cstdint>
 #include <string>

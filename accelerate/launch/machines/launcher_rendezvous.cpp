@@ -101,7 +101,7 @@ std::optional<size_t> claimed_rank(const std::string& greeting, const JobShape& 
   return std::nullopt;
 }
 
-/// The machines that have arrived, by rank. With `given_ranks` each machine brings its rank. Throws Error if one does
+/// The machines that have arrived, by rank. With `given_ranks` each machine has sent its rank. Throws Error if one does
 /// not belong to the job.
 std::vector<Peer*> peers_by_rank(std::vector<Peer>& peers, const JobShape& shape, bool given_ranks) {
   std::vector<Peer*> by_rank(static_cast<size_t>(shape.num_machines));

@@ -9,7 +9,7 @@
 
 namespace accelerate::launch {
 
-/// One end. Notices at once that the peer has closed, and after about ten seconds that the peer's machine is
+/// One endpoint. Notices at once that the peer has closed, and after about ten seconds that the peer's machine is
 /// unreachable.
 class LineSocket {
  public:

@@ -19,8 +19,9 @@ struct Decision {
   Outcome outcome = {};       // of the job: the outcome of the root-cause machine, worded for this machine
 };
 
-/// One launcher's end. Machine 0 collects all outcomes and decides. The root cause is the machine that failed first by
-/// the machines' clocks; machines with only victims come last.
+/// The endpoint of one launcher. Machine 0 collects all outcomes and decides. The root cause is the machine that failed
+/// first, by the clock of each machine. A machine with only victims can be the root cause only if all failed machines
+/// have only victims.
 class MachineLink {
  public:
   virtual ~MachineLink() = default;
@@ -34,11 +35,11 @@ class MachineLink {
   virtual Decision settle(Outcome mine, bool starts_left, process::SignalWatch& signals) = 0;
 };
 
-/// The end of machine 0, with the connections to machines 1, 2, ... Rank 0 uses `port` in every attempt, or a free one
-/// each time if it is 0.
+/// The endpoint on machine 0. `others` are the connections to machines 1, 2, ... Rank 0 uses `port` in every attempt;
+/// if it is 0, a free port in each attempt.
 std::unique_ptr<MachineLink> link_as_main_machine(std::vector<LineSocket> others, int port);
 
-/// The end of any other machine.
+/// The endpoint on any other machine.
 std::unique_ptr<MachineLink> link_to_main_machine(LineSocket main_machine);
 
 }  // namespace accelerate::launch
