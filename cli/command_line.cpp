@@ -17,7 +17,7 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
-/// A word of the command line that starts with '-', taken apart.
+/// A word of the command line that starts with '-', split into name and value.
 struct Flag {
   std::string name;  // with its dashes
   bool has_value = false;
@@ -36,7 +36,7 @@ Flag parse_flag_word(const std::string& word) {
   return flag;
 }
 
-/// The arguments with their flags as CLI11 knows them.
+/// The arguments with flags in the spelling that CLI11 knows.
 std::vector<std::string> with_known_flags(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
   auto rest = arguments;

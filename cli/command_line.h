@@ -1,6 +1,6 @@
 #pragma once
 
-// What all commands do with their command line.
+// Parses command lines, for all commands.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -11,28 +11,29 @@
 
 namespace accelerate::cli {
 
-/// A command line that cannot be understood: exit code 2.
+/// An invalid command line: exit code 2.
 class UsageError : public Error {
  public:
   using Error::Error;
 };
 
-/// A command line cut in two: the flags of the command itself, and the program that follows with its own.
+/// A command line split in two: the flags of the command, and the program that follows with its arguments.
 struct SplitCommandLine {
   std::vector<std::string> flags;    // "--name=value" or "--name"
-  std::vector<std::string> program;  // the first word that is no flag, and everything after it
+  std::vector<std::string> program;  // the first word that is not a flag, and everything after it
 };
 
-/// Why a flag (without its dashes) that a command does not have is not there; empty when there is nothing to say.
+/// Explains why a command does not have a flag (given without dashes); empty if there is no explanation.
 using ExplainFlag = std::function<std::string(const std::string& name)>;
 
-/// Cuts `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". In flags '-'
-/// and '_' are the same. Throws UsageError for an unknown flag, with the explanation or else the nearest known one.
+/// Splits `arguments` at the first word that is neither a flag of `app` nor the value of one, or at "--". Flags may
+/// have '-' or '_' between words. Throws UsageError for an unknown flag, with the explanation, or else the nearest
+/// known flag.
 SplitCommandLine split_at_program(const CLI::App& app, const std::vector<std::string>& arguments,
                                   const ExplainFlag& explain = {});
 
-/// Parses the arguments into what `app` is bound to. Returns false when the user asked for help, which has then been
-/// printed. Throws UsageError for what cannot be understood, naming the nearest known flag.
+/// Parses the arguments into the variables that `app` is bound to. If the user asked for help, prints it and returns
+/// false. Throws UsageError for invalid arguments, naming the nearest known flag.
 bool parse_arguments(CLI::App& app, const std::vector<std::string>& arguments);
 
 }  // namespace accelerate::cli

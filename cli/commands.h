@@ -14,38 +14,38 @@ namespace accelerate::cli {
 /// Throws UsageError.
 int launch_command(const std::vector<std::string>& arguments);
 
-/// `accelerate config`: writes the configuration file, by questions or without. Throws UsageError.
+/// `accelerate config`: writes the configuration file, interactively or with defaults. Throws UsageError.
 int config_command(const std::vector<std::string>& arguments);
 
-/// `accelerate test`: proves the installation by running a small program under the launcher. Returns 0 when every
-/// property holds. Throws UsageError.
+/// `accelerate test`: tests the installation by running a small program under the launcher. Returns 0 if all checks
+/// pass. Throws UsageError.
 int test_command(const std::vector<std::string>& arguments);
 
 /// `accelerate env`: prints a block about this machine to paste into an issue. Throws UsageError.
 int env_command(const std::vector<std::string>& arguments);
 
-/// `accelerate doctor`: looks for what commonly goes wrong on a machine. Throws UsageError.
+/// `accelerate doctor`: checks a machine for common problems. Throws UsageError.
 int doctor_command(const std::vector<std::string>& arguments);
 
-/// `accelerate estimate-memory`: how much memory a model needs, from its files alone. Throws UsageError.
+/// `accelerate estimate-memory`: estimates the memory of a model from its files. Throws UsageError.
 int estimate_memory_command(const std::vector<std::string>& arguments);
 
-/// `accelerate merge-weights`: joins the shards of a model into one file, or cuts it into shards. Throws UsageError.
+/// `accelerate merge-weights`: merges the shards of a model into one file, or splits it into shards. Throws UsageError.
 int merge_weights_command(const std::vector<std::string>& arguments);
 
-/// `accelerate to-fsdp2`: brings a configuration from the first version of FSDP to the second. Throws UsageError.
+/// `accelerate to-fsdp2`: converts a configuration from FSDP version 1 to version 2. Throws UsageError.
 int to_fsdp2_command(const std::vector<std::string>& arguments);
 
-/// `accelerate notebook`: makes the C++ kernel known to Jupyter. Throws UsageError, and Error when the headers cannot
-/// be compiled.
+/// `accelerate notebook`: installs the C++ kernel for Jupyter. Throws UsageError, and Error if the headers cannot be
+/// compiled.
 int notebook_command(const std::vector<std::string>& arguments);
 
 /// `accelerate tpu-config`: not supported; it sets up the machines of a TPU pod in Python. Throws UsageError.
 int tpu_config_command(const std::vector<std::string>& arguments);
 
 /// `accelerate completion`: prints a script with which a shell completes commands, flags and their values. Runs the
-/// command for the commands that `help_pages` returns, and returns its exit code. It is not called for --help, which
-/// those pages are made of. Throws UsageError.
+/// command for the commands that `help_pages` returns, and returns its exit code. `help_pages` is not called for
+/// --help, because the pages are made from the output of --help. Throws UsageError.
 int completion_command(const std::vector<std::string>& arguments,
                        const std::function<std::vector<HelpPage>()>& help_pages);
 
@@ -59,12 +59,12 @@ std::string zsh_completion(const std::vector<HelpPage>& pages);
 std::string fish_completion(const std::vector<HelpPage>& pages);
 
 /// `accelerate man-pages`: writes the manual pages, from the texts that --help prints. Runs the command for the
-/// commands that `help_pages` returns, and returns its exit code. It is not called for --help, which those pages are
-/// made of. Throws UsageError.
+/// commands that `help_pages` returns, and returns its exit code. `help_pages` is not called for --help, because the
+/// pages are made from the output of --help. Throws UsageError.
 int man_pages_command(const std::vector<std::string>& arguments, const std::string& summary,
                       const std::function<std::vector<HelpPage>()>& help_pages);
 
-/// The page of one command, accelerate-<command>(1), in the language of man.
+/// The manual page of one command, accelerate-<command>(1), in man(7) format.
 std::string man_page(const HelpPage& page);
 
 }  // namespace accelerate::cli

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kIdBytes = 8;
 
-/// The words, positions and kinds of tokens of BERT, as vectors of `width` numbers.
+/// The token, position and segment embeddings of BERT, of size `width`.
 void add_bert_embeddings(TensorList& list, const Sizes& size, uint64_t width) {
   auto positions = size("max_position_embeddings");
   list.add("embeddings.word_embeddings.weight", size("vocab_size") * width);
@@ -19,7 +19,7 @@ void add_bert_embeddings(TensorList& list, const Sizes& size, uint64_t width) {
   list.add("embeddings.token_type_ids", positions, kIdBytes);
 }
 
-/// What the layers of an encoder call the square matrices and the norm of their attention.
+/// The names of the projection matrices and the layer norm of an encoder's attention.
 struct AttentionNames {
   std::vector<std::string> matrices;
   std::string norm;

@@ -20,14 +20,15 @@ struct Estimate {
   std::string dtype;
   double largest_layer;
   double total;
-  std::optional<double> training;  // with Adam and a batch of one; nobody trains in integers
+  std::optional<double> training;  // with Adam and a batch of one; nullopt for integer types
 };
 
 Estimate estimate(const std::string& dtype, const ModelSize& float32) {
   static const std::map<std::string, double> kShrink = {{"float32", 1}, {"float16", 2}, {"int8", 4}, {"int4", 8}};
   double shrink = kShrink.at(dtype), total = float32.total_bytes;
   Estimate row{dtype, float32.largest_layer_bytes / shrink, total / shrink, std::nullopt};
-  // Adam keeps two numbers per weight. In float32 gradients and weights come on top; in float16 the two are the peak.
+  // Adam stores two numbers per weight. In float32, weights and gradients are added; in float16 the two numbers are the
+  // peak.
   if (dtype == "float32") row.training = 4 * total;
   if (dtype == "float16") row.training = 2 * total;
   return row;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The help of a command, taken apart again: completion scripts and manual pages are made of the text that --help
-// prints, so that the three never differ.
+// Parses the help of a command. Completion scripts and manual pages are generated from the output of --help, so that
+// the three never differ.
 
 #include <functional>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace accelerate::cli {
 
-/// A flag or a word that a command takes.
+/// A flag or positional argument of a command.
 struct HelpEntry {
-  std::vector<std::string> names;    // "-n" and "--num_processes", or the name of a word
-  std::string value;                 // what follows it, "INT" or "{no,fp16}"; empty for a plain flag
-  std::vector<std::string> choices;  // the values it can have, where the help lists them
+  std::vector<std::string> names;    // "-n" and "--num_processes", or the name of a positional argument
+  std::string value;                 // its type, "INT" or "{no,fp16}"; empty for a flag without a value
+  std::vector<std::string> choices;  // its allowed values, if the help lists them
   std::string meaning;
 
   bool is_flag() const { return names.front().starts_with("-"); }
 };
 
-/// What --help says about a command.
+/// The parsed output of --help for a command.
 struct HelpPage {
   std::string command;  // "launch"
   std::string summary;  // as in the list of commands
@@ -28,10 +28,10 @@ struct HelpPage {
   std::vector<HelpEntry> entries;
 };
 
-/// Takes the text apart.
+/// Parses the output of --help.
 HelpPage parse_help(const std::string& command, const std::string& summary, const std::string& text);
 
-/// What `body` writes to std::cout.
+/// Returns the output of `body` to std::cout.
 std::string captured_output(const std::function<void()>& body);
 
 }  // namespace accelerate::cli

@@ -39,7 +39,7 @@ void add_flags(CLI::App& app, MergeOptions& options) {
   app.add_flag("--unsafe_serialization", options.unsafe_serialization, "Refused: Python's pickle files can run code");
 }
 
-/// All tensors by name, as Python's writers order them.
+/// All tensors by name, in the order of Python's writers.
 std::vector<ShardEntry> tensors_of(const std::vector<SafetensorsShard>& shards) {
   std::vector<ShardEntry> tensors;
   for (const auto& shard : shards) {
@@ -56,7 +56,8 @@ std::map<std::string, std::string> metadata_of(const std::vector<SafetensorsShar
   return metadata;
 }
 
-/// A shard that replaced a file still to be read would lose tensors.
+/// Throws Error if `directory`, in which shards are written, has input files: a new shard could overwrite one that is
+/// still to be read.
 void check_apart(const fs::path& directory, const std::vector<SafetensorsShard>& shards) {
   for (const auto& shard : shards) {
     if (fs::equivalent(fs::absolute(shard.path).parent_path(), directory)) {

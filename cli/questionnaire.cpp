@@ -17,7 +17,7 @@ using config::LaunchConfig;
 
 constexpr int64_t kUsualPort = 29500;  // of torchrun and of Python's launcher
 
-/// A kind of machine: what the menu calls it, its distributed_type, and what it computes on.
+/// A kind of machine: its name in the menu, its distributed_type, and its device.
 struct Machine {
   std::string label;
   std::string type;
@@ -39,7 +39,7 @@ const std::vector<Machine>& machines() {
   return kAll;
 }
 
-/// What torch.compile compiles with, as the flag of `accelerate launch` has it.
+/// The backends of torch.compile, as in the flag of `accelerate launch`.
 std::vector<std::string> dynamo_backends() {
   auto backends = launch::find_launch_flag("dynamo_backend")->choices;
   std::erase(backends, "no");

@@ -1,6 +1,6 @@
 #pragma once
 
-// What every cell can use without an include. Precompiled when the kernel is installed.
+// The headers that every cell can use without an include. Precompiled when the kernel is installed.
 
 #include <algorithm>
 #include <chrono>

@@ -22,8 +22,8 @@ namespace {
 at::Tensor gelu(const at::Tensor& x) { return at::gelu(x); }
 at::Tensor gelu_tanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
 
-// Written in single operations and in Python's order: the fused kernel rounds in another way, and the order of the
-// operations decides that in which their gradients are added up.
+// Single operations in Python's order. The fused kernel rounds differently, and the order of operations determines the
+// order in which gradients are summed.
 at::Tensor gelu_new(const at::Tensor& x) {
   auto half = 0.5 * x;
   auto cubic = 0.044715 * at::pow(x, 3.0);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The functions between linear layers, by the names that config.json uses.
+// Activation functions, by the names that config.json uses.
 
 #include <string>
 #include <vector>
@@ -11,11 +11,11 @@ namespace transformers {
 
 using Activation = at::Tensor (*)(const at::Tensor&);
 
-/// gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, silu, swish, tanh, sigmoid. Throws Error listing
-/// these for another name.
+/// The activation function `name`: gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, silu, swish, tanh or
+/// sigmoid. Throws Error for an unknown name; the message lists the known ones.
 Activation activation(const std::string& name);
 
-/// These names.
+/// All names that activation() accepts.
 std::vector<std::string> activation_names();
 
 }  // namespace transformers

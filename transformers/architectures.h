@@ -1,6 +1,6 @@
 #pragma once
 
-// The models there are, by the model_type of their configuration.
+// The registry of model architectures, by the model_type of their configuration.
 
 #include <functional>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace transformers {
 
-/// How to make the models of one type. What a type does not have is left empty.
+/// The factory functions for the models of one type. A function is empty if the type has no such model.
 struct Architecture {
   std::string model_type;
   std::function<std::shared_ptr<BaseModel>(const PretrainedConfig&)> base = {};
@@ -19,14 +19,14 @@ struct Architecture {
   std::function<std::shared_ptr<CausalLMModel>(const PretrainedConfig&)> causal_lm = {};
 };
 
-/// Adds a type, so that the Auto classes make its models; one of the same name is replaced. Call it before training
-/// starts; it is not meant for several threads at once.
+/// Registers a model type, so that the Auto classes can create its models. Replaces an earlier type of the same name.
+/// Not thread-safe: call it before training starts.
 void register_architecture(Architecture architecture);
 
-/// The type's entry; throws Error listing the types there are.
+/// The entry of `model_type`. Throws Error if it is not registered; the message lists the registered types.
 const Architecture& find_architecture(const std::string& model_type);
 
-/// The types there are, in the order of the alphabet.
+/// The registered types, sorted by name.
 std::vector<std::string> architecture_names();
 
 }  // namespace transformers

@@ -16,7 +16,7 @@ namespace transformers {
 
 namespace {
 
-/// True where a key may be looked at as far as padding goes, [batch, 1, 1, length]; undefined when that is everywhere.
+/// [batch, 1, 1, length]: true if the key is not padding. Undefined if there is no padding.
 at::Tensor padding_of(const at::Tensor& attention_mask) {
   if (!attention_mask.defined()) return {};
   auto visible = attention_mask.to(at::kBool);
@@ -33,7 +33,7 @@ at::Tensor spread(const at::Tensor& mask, const at::Tensor& embeddings) {
   return mask.expand({embeddings.size(0), 1, length, length});
 }
 
-/// One head of keys or values for each head of the query.
+/// Repeats the heads of keys or values, so that each head of the query has its own.
 at::Tensor repeat_heads(const at::Tensor& x, int64_t times) {
   if (times == 1) return x;
   auto repeated = x.unsqueeze(2).expand({x.size(0), x.size(1), times, x.size(2), x.size(3)});
@@ -98,12 +98,13 @@ at::Tensor added_mask(const at::Tensor& mask, at::ScalarType type) {
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
                   AttentionOptions options) {
   auto queries_per_key = query.size(1) / key.size(1);
-  // Where the kernel can share heads itself, it is the one that Python's Transformers takes too.
+  // If possible, the kernel shares the heads itself. Python's Transformers uses this kernel in the same cases.
   bool shared = queries_per_key > 1 && !mask.defined() && key.size(-1) <= 256;
   auto repeat = shared ? 1 : queries_per_key;
   auto keys = repeat_heads(key, repeat), values = repeat_heads(value, repeat);
   if (options.causal && options.dropout > 0) {
-    // The kernel with dropout rounds by the layout, and Python's decoders pass keys and values through a cache.
+    // The rounding of the kernel with dropout depends on the memory layout. Python's decoders pass keys and values
+    // through a cache, which makes them contiguous.
     keys = keys.contiguous();
     values = values.contiguous();
   }
@@ -116,7 +117,8 @@ at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tens
 
 at::Tensor self_attention(const at::Tensor& x, const Linear& query, const Linear& key, const Linear& value,
                           int64_t head_size, const at::Tensor& mask, double dropout) {
-  // One statement each: the order in which gradients are added up is part of their bits.
+  // One statement each: the order of these operations determines the order in which gradients are summed, and so their
+  // rounding.
   auto queries = split_heads(query->forward(x), head_size);
   auto keys = split_heads(key->forward(x), head_size);
   auto values = split_heads(value->forward(x), head_size);

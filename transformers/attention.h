@@ -1,6 +1,6 @@
 #pragma once
 
-// What all attention layers share: heads, masks and the dot product itself.
+// The parts that all attention layers share: head splitting, masks and scaled dot-product attention.
 
 #include <cstdint>
 #include <optional>
@@ -13,46 +13,49 @@
 
 namespace transformers {
 
-/// Which of `num_layers` layers look at a window alone, by the configuration's layer_types; nothing without that key.
-/// Throws Error when it names another number of layers.
+/// For each of `num_layers` layers, whether it uses sliding-window attention according to layer_types of the
+/// configuration. Returns nullopt if the configuration has no such key. Throws Error if the key does not have
+/// `num_layers` entries.
 std::optional<std::vector<bool>> windowed_layers(const PretrainedConfig& config, int64_t num_layers);
 
-/// [batch, length, heads * size] as [batch, heads, length, size].
+/// Reshapes [batch, length, heads * size] to [batch, heads, length, size].
 at::Tensor split_heads(const at::Tensor& x, int64_t head_size);
 
-/// The other way round.
+/// The inverse of split_heads.
 at::Tensor merge_heads(const at::Tensor& x);
 
-/// Which keys each query may look at, [batch, 1, length, length], from `attention_mask` [batch, length] with 0 for
-/// padding. Undefined when all may be looked at, which lets faster kernels run.
+/// A boolean mask [batch, 1, length, length]: true if the query may attend to the key. `attention_mask` is [batch,
+/// length] with 0 for padding. Returns an undefined tensor if nothing is masked, so that faster kernels can be used.
 at::Tensor bidirectional_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings);
 
-/// The same where a query sees itself and what is before it, of that only the last `window` positions when it is not 0.
-/// Undefined when attend(..., causal = true) does the same.
+/// A causal mask of the same form: a query attends to itself and to earlier positions. If `window` is not 0, it attends
+/// to the last `window` positions only, itself included. Returns an undefined tensor if attend() with `causal` gives
+/// the same result.
 at::Tensor causal_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t window = 0);
 
-/// The same where a query sees at most `reach` positions to each side.
+/// A bidirectional mask of the same form in which a query attends to at most `reach` positions on each side.
 at::Tensor sliding_window_mask(const at::Tensor& attention_mask, const at::Tensor& embeddings, int64_t reach);
 
-/// The score of what must not be looked at: the smallest finite number of a floating type.
+/// The attention score of masked positions: the lowest finite value of a floating-point type.
 double lowest_score(at::ScalarType type);
 
-/// A mask to be added to scores: 0 where a key may be looked at, elsewhere the lowest score. Undefined for an undefined
-/// one.
+/// Converts a boolean mask to an additive one: 0 if the query may attend to the key, else lowest_score(type). Returns
+/// an undefined tensor for an undefined one.
 at::Tensor added_mask(const at::Tensor& mask, at::ScalarType type);
 
 struct AttentionOptions {
-  double dropout = 0;  // of the attention's weights; give 0 in evaluation
+  double dropout = 0;  // of the attention weights; pass 0 in evaluation mode
   double scale = 1;
-  bool causal = false;  // only where there is no mask
+  bool causal = false;  // ignored if there is a mask
 };
 
-/// softmax(query · keyᵀ * scale) · value of [batch, heads, length, size]; one head of key and value may serve several
-/// of the query.
+/// Scaled dot-product attention, softmax(query · keyᵀ * scale) · value. The inputs are [batch, heads, length, size],
+/// the result is [batch, length, heads * size]. Key and value may have fewer heads than the query (grouped-query
+/// attention).
 at::Tensor attend(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const at::Tensor& mask,
                   AttentionOptions options);
 
-/// attend() of x [batch, length, hidden] to itself, as most encoders do it.
+/// Bidirectional self-attention of x [batch, length, hidden], as in most encoders.
 at::Tensor self_attention(const at::Tensor& x, const Linear& query, const Linear& key, const Linear& value,
                           int64_t head_size, const at::Tensor& mask, double dropout);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Relations between the values of a config.json that several models need.
+// Checks of relations between values of a config.json, shared by several models.
 
 #include <cstdint>
 
@@ -14,8 +14,7 @@ void check_heads(const PretrainedConfig& config, ConfigValue hidden_size, Config
 /// Throws Error unless `head_dim` is even, because the features of a head are rotated in pairs.
 void check_rotated_heads(const PretrainedConfig& config, int64_t head_dim, int64_t hidden_size, int64_t heads);
 
-/// Throws Error unless the id of the padding is an entry of the vocabulary. As in Python, a negative id counts from the
-/// end.
+/// Throws Error unless the padding id is in the vocabulary. As in Python, a negative id counts from the end.
 void check_padding(const PretrainedConfig& config, int64_t pad_token_id, int64_t vocab_size);
 
 }  // namespace transformers

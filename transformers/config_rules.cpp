@@ -17,11 +17,12 @@ namespace {
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kAboveZero = std::numeric_limits<double>::min();
 
-// Far beyond any model: such a number is damage, and the memory for it would be taken before anything fails.
+// Far above the sizes of any model: a larger number means a damaged file, and would exhaust memory before anything
+// fails.
 constexpr double kMaxSize = 1e8, kMaxLayers = 10'000;
 constexpr double kMaxFactor = 1e10;  // what is drawn with it still is a float
 
-/// Keys whose numbers are from `least` to `most`.
+/// Keys with numbers from `least` to `most`.
 struct NumberRule {
   double least, most;
   std::vector<std::string_view> keys;

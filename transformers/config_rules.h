@@ -1,6 +1,6 @@
 #pragma once
 
-// The numbers and names that single keys of a config.json can have: one table for all models.
+// The allowed values of single keys of a config.json, in one table for all models.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace transformers {
 
-/// What `value` should be instead, such as "at least 1". Empty if `key` can have this value, or if there is no rule for
-/// the key. Of a dotted key the last part counts.
+/// What the value of `key` must be, such as "at least 1". Empty if `value` is allowed, or if there is no rule for
+/// `key`. The rule of a dotted key is that of its last part.
 std::string refusal(std::string_view key, const nlohmann::json& value);
 
 }  // namespace transformers

@@ -1,6 +1,6 @@
 #pragma once
 
-// The types of weights, as configurations call them.
+// The names of dtypes in config.json.
 
 #include <string>
 #include <string_view>
@@ -10,13 +10,13 @@
 
 namespace transformers {
 
-/// "float32" and so on.
+/// The name of `type` in Python, such as "float32".
 std::string python_name_of(at::ScalarType type);
 
-/// The other way round. Throws Error for a name that is no type of a model, with those there are.
+/// The inverse of python_name_of. Throws Error for an unknown name; the message lists the known ones.
 at::ScalarType type_called(std::string_view python_name);
 
-/// These names.
+/// All names that type_called() accepts.
 std::vector<std::string> type_names();
 
 }  // namespace transformers

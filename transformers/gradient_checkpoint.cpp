@@ -34,8 +34,7 @@ void set_random_state(at::Generator generator, const at::Tensor& state) {
   generator.set_state(state);
 }
 
-/// A function, and what its values depend on besides the inputs: random numbers and autocasting as they are when this
-/// is made.
+/// A function, and the random state and autocast settings at construction, so that a second call gives the same result.
 class RepeatableCall {
  public:
   RepeatableCall(Recipe function, at::Device device)
@@ -58,8 +57,8 @@ class RepeatableCall {
 
  private:
   at::Tensor call(Tensors inputs) const {
-    // Where a graph ends autocasting sees a parameter, and casts it once for all its uses: their gradients would be
-    // added up in half precision.
+    // Autocast treats a leaf as a parameter and caches its cast. Then the gradients of several uses would be summed in
+    // half precision. A view is not a leaf.
     for (auto& input : inputs) input = input.view_as(input);
     return function_(inputs);
   }
@@ -73,13 +72,13 @@ class RepeatableCall {
   accelerate::AutocastKwargs autocast_;
 };
 
-/// The inputs cut off from what computed them, so that a graph behind them ends there.
+/// Detaches the inputs from their graph and keeps requires_grad.
 Tensors cut_off(Tensors inputs) {
   for (auto& input : inputs) input = input.detach().requires_grad_(input.requires_grad());
   return inputs;
 }
 
-/// The tensors where the graph behind `y` ends, but for `inputs`: the parameters that a function uses.
+/// The leaves of the graph of `y`, without `inputs`: the parameters that a function uses.
 Tensors parameters_behind(const at::Tensor& y, const Tensors& inputs) {
   auto is_input = [&](const at::Tensor& leaf) {
     return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input.is_same(leaf); });
@@ -99,8 +98,8 @@ Tensors parameters_behind(const at::Tensor& y, const Tensors& inputs) {
   return parameters;
 }
 
-/// The gradients of `sources`, undefined for those that need none. Hooks of theirs are not called: they are for whole
-/// gradients, and this is the part that one call contributes.
+/// The gradients of `sources`; undefined for those that require none. Tensor hooks are not called, because these
+/// gradients are only the contribution of one call.
 Tensors partial_gradients(const at::Tensor& y, const at::Tensor& gradient, const Tensors& sources) {
   std::vector<size_t> places;
   Tensors differentiable;
@@ -125,8 +124,8 @@ Tensors partial_gradients(const at::Tensor& y, const at::Tensor& gradient, const
   return gradients;
 }
 
-/// The place of a call in the graph. The parameters are inputs like the others, so that their gradients take the usual
-/// way to them: one that several calls use gets the sum, once, and whoever walks over the graph finds it.
+/// The autograd node of a call. Parameters are inputs of the node, so that autograd accumulates their gradients as
+/// usual: a parameter of several calls gets the sum once, and code that traverses the graph finds it.
 struct Recomputed : torch::autograd::Function<Recomputed> {
   struct Kept : torch::CustomClassHolder {
     Kept(RepeatableCall call, Tensors parameters) : call(std::move(call)), parameters(std::move(parameters)) {}
@@ -134,7 +133,7 @@ struct Recomputed : torch::autograd::Function<Recomputed> {
     Tensors parameters;
   };
 
-  /// What was computed already, wrapped because a plain tensor would count as an input.
+  /// The result of the first call, wrapped because autograd would treat a plain tensor as an input.
   struct Result {
     at::Tensor y;
   };

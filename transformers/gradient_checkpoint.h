@@ -1,6 +1,6 @@
 #pragma once
 
-// Trading time for memory: a function whose inner values are computed again in the backward pass.
+// Activation checkpointing (Chen et al., 2016): activations are recomputed in the backward pass, to save memory.
 
 #include <functional>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace transformers {
 
-/// function(inputs), keeping only the inputs. The backward pass calls `function` again, with the random numbers and the
-/// autocasting of the first time, so that dropout drops the same values and all has the same types. A tensor with a
-/// gradient that `function` uses besides its inputs has to be a parameter; several calls may share it. Gradients have
-/// the bits of the plain graph unless an input with several uses inside is used outside too: a call adds up its own
-/// first.
+/// Returns function(inputs) and saves only the inputs for the backward pass, which calls `function` again. The second
+/// call has the random state and the autocast settings of the first, so that dropout and dtypes are the same. Tensors
+/// that `function` captures and that require a gradient must be leaves, such as parameters; several calls may share
+/// them. Gradients are bitwise equal to those without checkpointing, with one exception: if an input is used several
+/// times in `function` and also outside of it, its gradient is summed in another order.
 at::Tensor gradient_checkpoint(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                                const std::vector<at::Tensor>& inputs);
 

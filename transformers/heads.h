@@ -1,6 +1,6 @@
 #pragma once
 
-// Heads that models share: the classifier on the first token (RoBERTa), and those of decoders.
+// Heads that several models share: RoBERTa's classifier on the first token, and the heads of decoders.
 
 #include "transformers/activations.h"
 #include "transformers/layers.h"
@@ -14,7 +14,7 @@ struct ClassificationHeadOptions {
   std::string activation = "tanh";
 };
 
-/// A hidden layer and a linear one, each after dropout.
+/// Dropout, dense layer, activation, dropout, output layer; applied to the first token.
 class ClassificationHead : public Block {
  public:
   explicit ClassificationHead(const ClassificationHeadOptions& options);
@@ -45,11 +45,12 @@ class DecoderForSequenceClassification : public SequenceClassificationModel {
 /// Predicts each text's next tokens.
 class DecoderForCausalLM : public CausalLMModel {
  public:
-  /// A head that is tied is the table of words.
+  /// If the head is tied, its weight is another name of the token embeddings.
   std::string other_name_of(std::string_view weight) const override;
 
  protected:
-  /// Registers `decoder` under `prefix`. When `tied`, the table `words` gives the logits; else a layer "lm_head" does.
+  /// Registers `decoder` under `prefix`. If `tied`, the logits are computed with the weight of `words`, else with a
+  /// layer "lm_head".
   DecoderForCausalLM(std::string class_name, const PretrainedConfig& config, const std::string& prefix,
                      std::shared_ptr<BaseModel> decoder, Embedding words, bool tied);
 
@@ -61,8 +62,8 @@ class DecoderForCausalLM : public CausalLMModel {
   Linear head_ = nullptr;
 };
 
-/// Of `per_token` [batch, length, ...] what belongs to the last token of each text that is not `padding`. Throws Error
-/// without `padding` unless there is one text.
+/// Selects from `per_token` [batch, length, ...] the last token of each text that is not `padding`. Without `padding`
+/// it selects the last token; throws Error if the batch then has more than one text.
 at::Tensor at_last_token(const at::Tensor& per_token, const at::Tensor& input_ids, std::optional<int64_t> padding);
 
 }  // namespace transformers

@@ -127,7 +127,7 @@ void truncated_normal_(at::Tensor& parameter, double deviation, double cutoff) {
   while (true) {
     auto outside = parameter.abs() > limit;
     if (!outside.any().item<bool>()) return;
-    // All of it is drawn, also what stays: the random numbers that follow are then those of Python.
+    // Draws all elements, even those that are kept, so that later random numbers are the same as in Python.
     parameter.copy_(at::where(outside, at::empty_like(parameter).normal_(0, deviation), parameter));
   }
 }

@@ -1,8 +1,7 @@
 #pragma once
 
-// The layers that models are made of. Their parameters are allocated but not filled: weights come from a checkpoint,
-// and only what is missing there is drawn, so that building a model neither takes time nor touches the random
-// generator.
+// The layers of models. Constructors allocate parameters without initialising them: weights come from a checkpoint, and
+// only missing ones are initialised. So building a model is fast and leaves the random state unchanged.
 
 #include <functional>
 #include <optional>
@@ -15,18 +14,18 @@
 
 namespace transformers {
 
-/// A module with parameters of its own, which knows how to fill them when no checkpoint does.
+/// A module that can initialise its own parameters.
 class Layer : public torch::nn::Module {
  public:
-  /// Fills one parameter: weights are drawn from a normal distribution with the standard deviation `range`.
+  /// Initialises one parameter. Weights are drawn from a normal distribution with the standard deviation `range`.
   virtual void initialize(const std::string& parameter, double range);
 
-  /// Draws the random numbers that the constructor of Python's layer draws, for values that do not stay: one for each
-  /// element of each parameter, from a uniform distribution.
+  /// Draws as many random numbers as the constructor of Python's layer, so that later draws are the same as in Python.
+  /// The values are overwritten later. By default it draws each element of each parameter from a uniform distribution.
   virtual void draw_once();
 };
 
-/// x Wᵀ + b.
+/// A linear layer, x Wᵀ + b.
 class LinearImpl : public Layer {
  public:
   LinearImpl(int64_t inputs, int64_t outputs, bool with_bias);
@@ -34,10 +33,10 @@ class LinearImpl : public Layer {
 
   at::Tensor weight, bias;  // [outputs, inputs], [outputs] or undefined
 };
-/// Shared ownership of a LinearImpl, as torch's own modules have it.
+/// Shared ownership of a LinearImpl, as for torch's own modules.
 TORCH_MODULE(Linear);
 
-/// GPT-2's form of a linear layer, whose weight is stored the other way round.
+/// The linear layer of GPT-2. Its weight is stored transposed.
 class Conv1DImpl : public Layer {
  public:
   Conv1DImpl(int64_t inputs, int64_t outputs);
@@ -49,8 +48,8 @@ class Conv1DImpl : public Layer {
 /// Shared ownership of a Conv1DImpl.
 TORCH_MODULE(Conv1D);
 
-/// A table with a row for each id. The row of `padding_index` gets no gradient, and is 0 when it is new; a
-/// negative one counts from the end.
+/// An embedding table with a row for each id. The row `padding_index` gets no gradient and is initialised with 0. A
+/// negative `padding_index` counts from the end.
 class EmbeddingImpl : public Layer {
  public:
   EmbeddingImpl(int64_t count, int64_t size, std::optional<int64_t> padding_index);
@@ -61,12 +60,12 @@ class EmbeddingImpl : public Layer {
   at::Tensor weight;  // [count, size]
 
  private:
-  int64_t padding_index_;  // -1 without one
+  int64_t padding_index_;  // -1: none
 };
 /// Shared ownership of an EmbeddingImpl.
 TORCH_MODULE(Embedding);
 
-/// (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias.
+/// Layer normalisation, (x - mean(x)) / sqrt(variance(x) + eps) * weight + bias.
 class LayerNormImpl : public Layer {
  public:
   LayerNormImpl(int64_t size, double eps, bool with_bias);
@@ -82,7 +81,7 @@ class LayerNormImpl : public Layer {
 /// Shared ownership of a LayerNormImpl.
 TORCH_MODULE(LayerNorm);
 
-/// x / sqrt(mean(x²) + eps) * weight, computed in float whatever the type of x.
+/// Root-mean-square normalisation, x / sqrt(mean(x²) + eps) * weight. The norm is computed in float32.
 class RMSNormImpl : public Layer {
  public:
   RMSNormImpl(int64_t size, double eps);
@@ -98,14 +97,15 @@ class RMSNormImpl : public Layer {
 /// Shared ownership of an RMSNormImpl.
 TORCH_MODULE(RMSNorm);
 
-/// A part of a model. Its layers are registered under the paths that checkpoints use, such as "attention.self.query";
-/// the modules on the way exist for the names alone.
+/// A part of a model. Its layers are registered under the paths that checkpoints use, such as "attention.self.query".
+/// Intermediate modules of a path exist only for their names.
 class Block : public torch::nn::Module {
  public:
   using torch::nn::Module::Module;
 
-  /// Called once all layers below are initialised. A block with rules of its own draws those parameters again for which
-  /// `is_new` holds; the others came from a checkpoint. Gradients are off.
+  /// Called after all layers of the block are initialised. A block with its own initialisation rules draws parameters
+  /// again here, but only those for which `is_new` returns true; the others were loaded from a checkpoint. Called under
+  /// NoGradGuard.
   virtual void initialize_again(const std::function<bool(const at::Tensor&)>& is_new) {}
 
  protected:
@@ -116,7 +116,7 @@ class Block : public torch::nn::Module {
   LayerNorm layer_norm(std::string_view path, int64_t size, double eps, bool with_bias = true);
   RMSNorm rms_norm(std::string_view path, int64_t size, double eps);
 
-  /// Any module at a path; of a list, "encoder.layer.3".
+  /// Registers a module at a path; for an element of a list "encoder.layer.3".
   template <class M>
   std::shared_ptr<M> block(std::string_view path, std::shared_ptr<M> module) {
     add(path, module);
@@ -129,7 +129,7 @@ class Block : public torch::nn::Module {
   void add(std::string_view path, std::shared_ptr<torch::nn::Module> module);
 };
 
-/// Draws from a normal distribution, and again whatever is further than `cutoff` standard deviations from 0.
+/// Draws from a normal distribution truncated at `cutoff` standard deviations.
 void truncated_normal_(at::Tensor& parameter, double deviation, double cutoff);
 
 }  // namespace transformers

@@ -21,7 +21,7 @@ std::string problem_type_of(const at::Tensor& labels, int64_t num_labels) {
   return whole ? "single_label_classification" : "multi_label_classification";
 }
 
-/// On the CPU, where looking costs nothing; a device would have to be waited for.
+/// Checks labels on the CPU only: for another device it would have to synchronise.
 void check_labels(const at::Tensor& labels, int64_t num_labels) {
   if (!labels.is_cpu() || labels.numel() == 0) return;
   auto wrong = labels.ne(kIgnored).logical_and(labels.lt(0).logical_or(labels.ge(num_labels)));
@@ -30,7 +30,7 @@ void check_labels(const at::Tensor& labels, int64_t num_labels) {
        " labels, 0 to ", num_labels - 1, "; pass num_labels to from_pretrained, or fix the data");
 }
 
-/// Broadcasting would make something of them, but not what anybody meant.
+/// Throws Error if the shapes differ. Otherwise they would be broadcast to a wrong loss.
 void check_label_for_each(const at::Tensor& logits, const at::Tensor& labels) {
   if (labels.sizes() == logits.sizes()) return;
   fail("the labels are ", labels.sizes(), " and the logits ", logits.sizes(),

@@ -1,6 +1,6 @@
 #pragma once
 
-// The losses that models compute when they are given labels.
+// The losses that models compute if the inputs have labels.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,13 +8,13 @@
 
 namespace transformers {
 
-/// By `problem_type` of the configuration: "regression" (mean squared error), "single_label_classification" (cross
-/// entropy), "multi_label_classification" (binary cross entropy). Where the configuration does not say, it follows from
-/// the number of labels and the type of `labels`, and the configuration remembers it. Throws Error for labels out of
-/// range.
+/// The loss for `problem_type` of the configuration: "regression" (mean squared error), "single_label_classification"
+/// (cross entropy), "multi_label_classification" (binary cross entropy). If the configuration has no problem_type, it
+/// is derived from the number of labels and the dtype of `labels`, and stored in `config`. Throws Error for CPU labels
+/// that are out of range and for labels of the wrong shape.
 at::Tensor sequence_classification_loss(const at::Tensor& logits, const at::Tensor& labels, PretrainedConfig& config);
 
-/// Cross entropy of each position's prediction against the next label; -100 is left out.
+/// Cross entropy of the prediction at each position against the label of the next one. Labels of -100 are ignored.
 at::Tensor causal_lm_loss(const at::Tensor& logits, const at::Tensor& labels);
 
 }  // namespace transformers

@@ -48,7 +48,7 @@ at::Tensor relative_positions(int64_t length, int64_t buckets, int64_t max_dista
   if (buckets <= 0) return behind;
   auto exact = buckets / 2;
   auto distance = at::abs(behind).clamp_min(exact - 1);
-  // In float, whose roundings decide on which side of a border a distance falls.
+  // In float32 as in Python: rounding determines the bucket of a distance at a boundary.
   auto whole =
       at::log(at::scalar_tensor(static_cast<double>(max_distance - 1) / static_cast<double>(exact), at::kFloat));
   auto far = (at::log(distance / exact) / whole.to(device) * (exact - 1)).ceil() + exact;

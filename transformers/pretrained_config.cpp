@@ -59,7 +59,7 @@ bool PretrainedConfig::contains(std::string_view key) const { return values_->js
 
 namespace {
 
-/// The value behind a dotted key; null when a step of the way is missing.
+/// The value of a dotted key; null if a part of the path is missing.
 const nlohmann::json* look_up(const nlohmann::json& json, std::string_view key) {
   const nlohmann::json* value = &json;
   while (true) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// config.json of a checkpoint: what a model is made from.
+// The configuration of a model: config.json of a checkpoint.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,14 +12,14 @@
 
 namespace transformers {
 
-/// A key with the value that a model uses, which may be its default.
+/// A key and the value that a model uses for it, for error messages. The value may be a default.
 struct ConfigValue {
   std::string_view key;
   int64_t value;
 };
 
-/// The keys and values of a config.json, with all keys kept, also those that nothing here reads. Nested values are
-/// reached with dots: "rope_parameters.rope_theta".
+/// The keys and values of a config.json. Unknown keys are kept. Nested values are addressed with dots:
+/// "rope_parameters.rope_theta".
 class PretrainedConfig {
  public:
   PretrainedConfig();
@@ -32,21 +32,21 @@ class PretrainedConfig {
   /// Reads JSON text; `source` names it in errors.
   static PretrainedConfig from_json(std::string_view text, const std::string& source);
 
-  /// Reads config.json of a directory, or of a name in the local Hugging Face cache.
+  /// Reads config.json from a directory, or from a repository in the local Hugging Face cache.
   static PretrainedConfig from_pretrained(const std::string& checkpoint, const std::string& revision = "main");
 
-  /// Laid out as Python writes it: keys in order, two spaces, a newline at the end.
+  /// The JSON text in Python's layout: sorted keys, indentation by two spaces, a newline at the end.
   std::string to_json() const;
 
-  /// Whether there is such a key of the first level; its value may be null.
+  /// Whether the top level has this key. Its value may be null.
   bool contains(std::string_view key) const;
 
-  /// Whether the value of `key` is a text; some keys are a list or a text.
+  /// Whether the value of `key` is a string. The value of some keys can be a string or a list.
   bool is_text(std::string_view key) const;
 
-  /// The value of `key`, or nothing when it is absent or null. Throws Error when it has another type, or one of
-  /// Transformers' keys has a value that it cannot have, such as a negative size. T is int64_t, double, bool,
-  /// std::string, or a vector of int64_t, double or std::string.
+  /// The value of `key`; nullopt if it is absent or null. Throws Error if it has another type, or if the value is not
+  /// allowed for the key (config_rules.h), such as a negative size. T is int64_t, double, bool, std::string, or a
+  /// vector of int64_t, double or std::string.
   template <class T>
   std::optional<T> find(std::string_view key) const;
 
@@ -55,39 +55,40 @@ class PretrainedConfig {
     return find<T>(key).value_or(std::move(fallback));
   }
 
-  /// Gives `value` what `key` says; leaves it when the key is absent or null.
+  /// Sets `value` to the value of `key`; leaves it unchanged if the key is absent or null.
   template <class T>
   void read(std::string_view key, T& value) const {
     if (auto found = find<T>(key)) value = std::move(*found);
   }
 
-  /// The same for a key that has no default; throws Error when it is missing.
+  /// The value of a key that has no default. Throws Error if it is missing.
   template <class T>
   T require(std::string_view key) const;
 
-  /// A number that has to be at least 1, because others are divided by it; throws Error when it is not.
+  /// A number that must be at least 1, because it is used as a divisor. Throws Error otherwise.
   int64_t positive(std::string_view key, int64_t fallback) const;
 
-  /// The file that it was read from, or what else `source` of from_json said.
+  /// The file that it was read from, or `source` of from_json.
   const std::string& source() const;
 
-  /// Throws Error for values that do not go together, with the source, the keys and `reason`.
+  /// Throws Error for values that contradict each other. The message has the source, the keys and `reason`.
   [[noreturn]] void refuse(std::initializer_list<ConfigValue> values, std::string_view reason) const;
 
-  /// The largest whole number of the first level, as `"vocab_size": 5`, for errors about memory.
+  /// The largest integer of the top level, such as `"vocab_size": 5`, for error messages about memory.
   std::string largest_number() const;
 
-  /// Sets a key of the first level.
+  /// Sets a key of the top level.
   template <class T>
   void set(std::string_view key, const T& value);
 
-  /// "bert", "llama", ...; empty when the file does not say.
+  /// "bert", "llama", ...; empty if the key is absent.
   std::string model_type() const { return get<std::string>("model_type", ""); }
 
-  /// The number of labels in id2label; without it num_labels, and 2 without either.
+  /// The number of labels: that of id2label, else num_labels, else 2.
   int64_t num_labels() const;
 
-  /// Gives the labels the names LABEL_0, LABEL_1, ... unless there are `count` of them already.
+  /// Sets the number of labels and names them LABEL_0, LABEL_1, ... Does nothing if there are `count` labels already.
+  /// Throws Error if `count` is below 1.
   void set_num_labels(int64_t count);
 
  private:

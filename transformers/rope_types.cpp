@@ -17,7 +17,7 @@ namespace transformers {
 
 namespace {
 
-/// What a configuration says about rotations, and nothing else of it.
+/// The RoPE parameters of a configuration.
 class Settings {
  public:
   Settings(const PretrainedConfig& config, const RopeSource& source, int64_t head_size)
@@ -43,7 +43,7 @@ class Settings {
 
   double number(const std::string& key, double fallback) const { return find<double>(key).value_or(fallback); }
 
-  /// The same, where 0 stands for the fallback as well.
+  /// The same, but 0 means the fallback too.
   double number_or(const std::string& key, double fallback) const {
     auto value = number(key, fallback);
     return value == 0 ? fallback : value;
@@ -67,7 +67,7 @@ class Settings {
     return length ? *length : max_length();
   }
 
-  /// By how much texts are longer than that.
+  /// The factor by which the maximum length exceeds trained_length().
   double factor() const {
     auto factor = find<double>("factor");
     return factor ? *factor : max_length() / trained_length();
@@ -81,7 +81,7 @@ class Settings {
   double theta_;
 };
 
-/// Each pair's place among the pairs, from 0 on to 1.
+/// The index of each pair divided by the number of pairs: 0 to below 1.
 at::Tensor places(int64_t head_size) { return at::arange(0, head_size, 2, at::kFloat) / head_size; }
 
 at::Tensor plain_frequencies(double theta, int64_t head_size) { return at::pow(theta, places(head_size)).reciprocal(); }
@@ -91,7 +91,7 @@ Rope linear(const Settings& settings) {
               plain_frequencies(settings.theta(), settings.head_size()) / settings.require<double>("factor")};
 }
 
-/// Slow rotations are made slower by `factor`, fast ones stay, and in between it is a mixture (Llama 3.1).
+/// Llama 3.1: divides low frequencies by `factor`, keeps high ones and interpolates in between.
 Rope llama3(const Settings& settings) {
   auto plain = plain_frequencies(settings.theta(), settings.head_size());
   auto factor = settings.require<double>("factor");
@@ -104,8 +104,8 @@ Rope llama3(const Settings& settings) {
   return {.frequencies = at::where(is_slow, plain / factor, at::where(is_fast, plain, mixture))};
 }
 
-/// Theta grows with the text beyond the length that the model was made for. As in Python the frequencies of the longest
-/// text stay, until there is one within that length again.
+/// Dynamic NTK scaling: theta grows with the text if it is longer than the maximum length of the model. As in Python,
+/// the frequencies of the longest text stay in use until a text is shorter than the maximum length.
 Rope dynamic(const Settings& settings) {
   auto theta = settings.theta(), factor = settings.require<double>("factor"), made_for = settings.max_length();
   auto head_size = settings.head_size();
@@ -113,7 +113,7 @@ Rope dynamic(const Settings& settings) {
   auto shortest = plain_frequencies(theta * std::pow(factor * made_for / made_for - (factor - 1), exponent), head_size);
   auto for_length = [=, longest = made_for, frequencies = shortest](int64_t length) mutable {
     if (static_cast<double>(length) > longest) {
-      // In float, as Python's tensors are.
+      // In float32, as in Python.
       auto growth = at::scalar_tensor(length, at::kLong) * factor / made_for - (factor - 1);
       frequencies = at::pow(at::pow(growth, exponent) * theta, places(head_size)).reciprocal();
       longest = static_cast<double>(length);
@@ -126,8 +126,7 @@ Rope dynamic(const Settings& settings) {
   return {.frequencies = shortest, .for_length = for_length};
 }
 
-/// Pairs that turn often within the trained length stay, those that hardly turn are stretched by `factor` (Peng et al.,
-/// 2023).
+/// YaRN (Peng et al., 2023): keeps high frequencies, divides low ones by `factor` and interpolates in between.
 Rope yarn(const Settings& settings) {
   auto theta = settings.theta(), factor = settings.factor(), trained = settings.trained_length();
   auto size = static_cast<double>(settings.head_size());
@@ -156,7 +155,8 @@ Rope yarn(const Settings& settings) {
   return {.frequencies = mixture, .scale = settings.number("attention_factor", scale)};
 }
 
-/// A factor for every pair, and others for texts beyond the trained length (Ding et al., 2024).
+/// LongRoPE (Ding et al., 2024): divides each frequency by its own factor; texts beyond the trained length have other
+/// factors.
 Rope longrope(const Settings& settings) {
   auto trained = settings.trained_length(), factor = settings.factor();
   auto frequencies_by = [&](const std::string& key) {

@@ -20,8 +20,8 @@ RopeSource source_of(const PretrainedConfig& config, int64_t max_length) {
 at::Tensor rotate(const at::Tensor& x, const Rotation& rotation, std::optional<at::ScalarType> precision) {
   auto type = precision.value_or(x.scalar_type());
   auto half = x.size(-1) / 2;
-  // One statement each, and x converted for each: in which order gradients are added up, and in which type, is part of
-  // their bits.
+  // One statement each, and x is converted twice: this determines the order and the dtype in which gradients are
+  // summed, and so their rounding.
   auto along = x.to(type) * rotation.cos;
   auto wide = x.to(type);
   auto first = wide.narrow(-1, 0, half);

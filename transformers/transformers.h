@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything of the library in one include.
+// Includes the whole library.
 
 #include "accelerate/base/require_cpp20.h"
 

@@ -30,7 +30,7 @@ void replace_end(std::string& name, std::string_view old_end, std::string_view n
   if (name.ends_with(old_end)) name.replace(name.size() - old_end.size(), old_end.size(), new_end);
 }
 
-/// Tables of positions that older versions stored although they can be computed.
+/// Buffers that older versions of Transformers stored although they can be computed.
 bool is_computed(std::string_view name) {
   return name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids") ||
          name.ends_with("rotary_emb.inv_freq") || name.ends_with("attn.masked_bias") ||
@@ -39,7 +39,8 @@ bool is_computed(std::string_view name) {
 
 using Weights = std::map<std::string, at::Tensor>;
 
-/// A checkpoint's name for a weight as the model has it: with or without the prefix of the base model.
+/// Converts the name of a weight in a checkpoint to that in the model, by adding or removing the prefix of the base
+/// model.
 std::string name_in_model(std::string name, const Weights& weights, const std::string& base_model_prefix) {
   replace_end(name, "LayerNorm.gamma", "LayerNorm.weight");
   replace_end(name, "LayerNorm.beta", "LayerNorm.bias");
@@ -52,7 +53,7 @@ std::string name_in_model(std::string name, const Weights& weights, const std::s
 
 using Sources = std::map<std::string, const StoredTensor*>;
 
-/// The tensors of a checkpoint by the names that the model has for them.
+/// The tensors of a checkpoint by their names in the model.
 Sources sources_of(const StoredTensors& tensors, const Weights& weights, const std::string& base_model_prefix) {
   Sources sources;
   for (const auto& [stored_name, tensor] : tensors) {
@@ -62,8 +63,8 @@ Sources sources_of(const StoredTensors& tensors, const Weights& weights, const s
   return sources;
 }
 
-/// Puts tensors that a checkpoint has under another name of a weight in that weight's place. Throws Error when it has
-/// both and they differ.
+/// Replaces other names of tied weights by the name in the model. Throws Error if a checkpoint has both and they
+/// differ.
 void resolve_other_names(Sources& sources, const PretrainedModel& model, const fs::path& directory) {
   for (auto source = sources.begin(); source != sources.end();) {
     const auto weight = model.other_name_of(source->first);
@@ -80,7 +81,7 @@ void resolve_other_names(Sources& sources, const PretrainedModel& model, const f
   }
 }
 
-/// What the configuration says, as in Python, whatever the files hold.
+/// The dtype in the configuration. As in Python, it has priority over that of the files.
 std::optional<at::ScalarType> type_in(const PretrainedConfig& config) {
   auto name = config.find<std::string>("dtype");
   if (!name) name = config.find<std::string>("torch_dtype");  // the key of older versions
@@ -101,7 +102,7 @@ Weights weights_of(const PretrainedModel& model) {
   return weights;
 }
 
-/// Parameters of layers hold nothing yet; those of other modules keep what their constructors gave them.
+/// Sets the dtype of all parameters. Those of layers are not initialised yet; those of other modules keep their values.
 void set_type(const torch::nn::Module& module, at::ScalarType type) {
   bool is_layer = dynamic_cast<const Layer*>(&module) != nullptr;
   for (auto& parameter : module.parameters(/*recurse=*/false)) {
@@ -114,7 +115,7 @@ void set_type(const torch::nn::Module& module, at::ScalarType type) {
 
 using NewParameters = std::set<const at::TensorImpl*>;
 
-/// Fills what no checkpoint did, in the order of the model: a module after the modules in it.
+/// Initialises `parameters`, in the order of the model: a module after its children.
 void initialize_new(torch::nn::Module& module, const NewParameters& parameters, double range) {
   auto is_new = [&](const at::Tensor& parameter) { return parameters.contains(parameter.unsafeGetTensorImpl()); };
   for (const auto& child : module.children()) initialize_new(*child, parameters, range);
@@ -126,8 +127,8 @@ void initialize_new(torch::nn::Module& module, const NewParameters& parameters, 
   if (auto* block = dynamic_cast<Block*>(&module)) block->initialize_again(is_new);
 }
 
-/// Fills a model in the order in which Python's constructors do: each layer draws numbers of no use, and a whole model,
-/// also one inside of another, fills then what no model in it has filled.
+/// Initialises a model in the order of Python's constructors. Each layer draws random numbers that are discarded. Then
+/// each PretrainedModel, nested ones first, initialises the parameters that no model inside it has initialised.
 void initialize_as_constructed(torch::nn::Module& module, NewParameters& parameters, double range) {
   for (const auto& child : module.children()) initialize_as_constructed(*child, parameters, range);
   if (auto* layer = dynamic_cast<Layer*>(&module)) layer->draw_once();
@@ -138,7 +139,8 @@ void initialize_as_constructed(torch::nn::Module& module, NewParameters& paramet
 
 double initializer_range(const PretrainedModel& model) { return model.config().get("initializer_range", 0.02); }
 
-/// Memory is taken when weights are filled. More than there is would end the process, or others of the machine.
+/// Throws Error if the new weights exceed the memory of the machine. Otherwise the OOM killer would end this or another
+/// process, because pages are allocated on first write.
 void check_memory(const PretrainedModel& model, const NewParameters& parameters) {
   size_t bytes = 0;
   for (const auto* parameter : parameters) {

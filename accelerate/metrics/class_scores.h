@@ -1,6 +1,6 @@
 #pragma once
 
-// Scores of classes, with the numbers of scikit-learn. Private to this room.
+// Classification scores, equal to those of scikit-learn. Private to this room.
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// How often each class was predicted for samples of each class: what all scores of classes are made of. Private to this
-// room.
+// A confusion matrix, from which all classification scores are computed. Private to this room.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +15,7 @@ namespace accelerate::metrics {
 
 class ConfusionMatrix {
  public:
-  /// `metric` is named in errors.
+  /// `metric` is the name in error messages.
   void add(const at::Tensor& predictions, const at::Tensor& references, std::string_view metric);
 
   /// The sum over all ranks. Collective.

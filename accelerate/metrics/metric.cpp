@@ -116,14 +116,14 @@ void Metric::add_batch(const Samples& samples) {
     return;
   }
   check_shapes(samples, name);
-  // Classes first: they refuse fractions before anything is counted.
+  // Classification metrics first: they throw for non-integers before anything is counted.
   if (has<AddClassScore>(definitions)) state_->classes.add(samples.predictions, samples.references, name);
   if (has<AddValueScore>(definitions)) state_->values.add(samples.predictions, samples.references, name);
 }
 
 void Metric::add(double prediction, double reference) {
   if (has<AddPerplexity>(state_->definitions)) fail("perplexity: it takes logits and labels; use add_batch()");
-  // A fraction stays one, which a metric of classes refuses.
+  // A non-integer is not rounded, so that classification metrics reject it.
   auto tensor_of = [&](double value) {
     const bool is_class = has<AddClassScore>(state_->definitions) && std::trunc(value) == value;
     return at::full({1}, value, is_class ? at::kLong : at::kDouble);

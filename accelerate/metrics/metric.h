@@ -1,6 +1,6 @@
 #pragma once
 
-// Metrics as Python's `evaluate` has them: load one by its name, add batches of predictions and references, compute.
+// The metrics of Python's `evaluate`: load one by name, add batches of predictions and references, compute.
 //
 //   auto metric = accelerate::metrics::load("glue", "mrpc");
 //   for (auto& batch : eval) {
@@ -26,7 +26,7 @@
 
 namespace accelerate::metrics {
 
-/// Predictions of a model beside the labels. Two tensors of the same shape; every element is one sample.
+/// Predictions and references: two tensors of the same shape. Every element is one sample.
 struct Samples {
   at::Tensor predictions;
   at::Tensor references = {};
@@ -35,43 +35,44 @@ struct Samples {
 /// Lets gather_for_metrics() and the other collectives take Samples.
 inline auto tensor_fields(Samples& samples) { return std::tie(samples.predictions, samples.references); }
 
-/// How f1, precision and recall of several classes become one number.
+/// How f1, precision and recall of several classes are averaged.
 enum class Average {
   Binary,    // of the class `pos_label`; there are two classes
-  Micro,     // of all decisions together
+  Micro,     // over all samples together
   Macro,     // the mean over the classes
   Weighted,  // the mean over the classes, by their number of references
   None,      // no mean: one score for each class, f1_0, f1_1, ...
 };
 
-/// What Python's compute() takes beside the samples. A metric ignores what does not concern it.
+/// The options of Python's compute(). A metric ignores those that it does not have.
 struct ComputeOptions {
   Average average = Average::Binary;
-  std::vector<int64_t> labels = {};                    // the classes of the average; else all that occur
+  std::vector<int64_t> labels = {};                    // the classes of the average; empty: all that occur
   int64_t pos_label = 1;                               // the class of Average::Binary
   std::optional<double> zero_division = std::nullopt;  // 0, 1 or NaN for 0/0; unset: 0, with a warning
   bool normalize = true;                               // accuracy: the fraction of correct samples; else their number
   bool squared = true;                                 // mse; else its square root
 };
 
-/// How load() and combine() make a metric.
+/// The options of load() and combine().
 struct LoadOptions {
-  /// Unset: compute() is about the samples that this rank added, which fits gather_for_metrics(). Set to
-  /// `accelerator.group()`: each rank adds its own samples, and compute() is a collective about those of all ranks.
+  /// Unset: compute() uses the samples that this rank added; use it with gather_for_metrics(). Set to
+  /// `accelerator.group()`: each rank adds its own samples, and compute() uses those of all ranks and is collective.
   comm::Group group = {};
 };
 
-/// One metric, or several that look at the same samples. Made by load() and combine().
+/// One metric, or several metrics of the same samples. Created by load() and combine().
 class Metric {
  public:
   Metric(Metric&&) noexcept;
   Metric& operator=(Metric&&) noexcept;
   ~Metric();
 
-  /// Takes samples on any device. Throws Error when shapes differ, or when a metric of classes gets fractions.
+  /// Adds samples, on any device. Throws Error if shapes differ, or if a classification metric gets values that are not
+  /// integers.
   void add_batch(const Samples& samples);
 
-  /// The same for what gather_for_metrics() returns for a pair of predictions and references.
+  /// The same for a pair of predictions and references, as gather_for_metrics() returns it.
   template <std::same_as<std::pair<at::Tensor, at::Tensor>> Pair>
   void add_batch(const Pair& predictions_and_references) {
     add_batch(Samples{predictions_and_references.first, predictions_and_references.second});
@@ -80,7 +81,7 @@ class Metric {
   /// One sample.
   void add(double prediction, double reference);
 
-  /// The scores of the samples added since the last compute(). Throws Error when there are none. Collective if
+  /// The scores of the samples added since the last compute(). Throws Error if there are none. Collective if
   /// LoadOptions has a group.
   Scores compute(const ComputeOptions& options = {});
 
@@ -97,8 +98,8 @@ class Metric {
   std::unique_ptr<State> state_;
 };
 
-/// accuracy, f1, precision, recall, matthews_correlation, pearsonr, spearmanr, mse, mae or perplexity. The last takes
-/// logits [..., vocabulary] and labels [...], of which those that are -100 do not count; or losses alone, the mean of
+/// accuracy, f1, precision, recall, matthews_correlation, pearsonr, spearmanr, mse, mae or perplexity. perplexity takes
+/// logits [..., vocabulary] and labels [...], and ignores labels of -100; or it takes only losses, the mean loss of
 /// each sample. Throws Error for another name.
 Metric load(std::string_view name, const LoadOptions& options = {});
 

@@ -1,13 +1,14 @@
 #pragma once
 
-// NumPy's way of adding up many numbers, in its order, which keeps the error of the sum small. Private to this room.
+// Pairwise summation in NumPy's order, for small rounding errors and bit-identical sums. Private to this room.
 
 #include <cstddef>
 #include <span>
 
 namespace accelerate::metrics {
 
-/// Higham, "The accuracy of floating point summation" (1993): halves down to blocks, and eight sums in a block.
+/// Higham, "The accuracy of floating point summation" (1993): halves recursively down to blocks, with eight partial
+/// sums per block.
 inline double pairwise_sum(std::span<const double> values) {
   constexpr size_t kLanes = 8, kBlock = 128;
   if (values.size() > kBlock) {

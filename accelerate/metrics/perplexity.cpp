@@ -11,7 +11,7 @@ namespace accelerate::metrics {
 
 namespace {
 
-constexpr int64_t kIgnoredLabel = -100;  // what collators write where there is no token, as in Transformers
+constexpr int64_t kIgnoredLabel = -100;  // the label of positions to ignore, as in Transformers
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// How surprised a language model is by the right tokens. Private to this room.
+// Perplexity of a language model: exp of the mean cross entropy. Private to this room.
 
 #include <cstdint>
 
@@ -12,10 +12,10 @@ namespace accelerate::metrics {
 
 class TokenLosses {
  public:
-  /// Logits [..., vocabulary] and labels [...]; labels of -100 do not count. Without labels, `predictions` are losses.
+  /// Logits [..., vocabulary] and labels [...]; labels of -100 are ignored. Without labels, `predictions` are losses.
   void add(const at::Tensor& predictions, const at::Tensor& references);
 
-  /// Those of all ranks. Collective.
+  /// The losses of all ranks together. Collective.
   TokenLosses gathered(const comm::Group& group) const;
 
   int64_t count() const { return count_; }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a metric computes: numbers by name.
+// The result of a metric: numbers by name.
 
 #include <cstddef>
 #include <iosfwd>
@@ -11,13 +11,13 @@
 
 namespace accelerate::metrics {
 
-/// Numbers by name, in the order in which the metric gives them. A range of pairs: `for (auto& [name, value] :
-/// scores)`. `accelerator.print` shows them as Python shows a dict, and `accelerator.log` takes them.
+/// Numbers by name, in the order of the metric. A range of pairs: `for (auto& [name, value] : scores)`.
+/// `accelerator.print` prints them like a Python dict, and `accelerator.log` accepts them.
 class Scores {
  public:
   void add(std::string name, double value) { scores_.emplace_back(std::move(name), value); }
 
-  /// Throws Error naming those there are when there is none of this name.
+  /// Throws Error if there is no such name; the message lists the names.
   double at(std::string_view name) const;
   double operator[](std::string_view name) const { return at(name); }
 
@@ -30,7 +30,8 @@ class Scores {
   std::vector<std::pair<std::string, double>> scores_;
 };
 
-/// {'accuracy': 0.8627450980392157, 'f1': 0.9037800687285223}, every number with as many digits as tell it from others.
+/// {'accuracy': 0.8627450980392157, 'f1': 0.9037800687285223}, every number with the fewest digits that identify it, as
+/// in Python.
 std::ostream& operator<<(std::ostream& stream, const Scores& scores);
 
 }  // namespace accelerate::metrics

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a prepared model needs from the way in which its ranks train it together.
+// The interface between a prepared model and the strategy with which ranks train it, such as replicas.
 
 #include <cstddef>
 #include <cstdint>

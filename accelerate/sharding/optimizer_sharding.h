@@ -108,9 +108,9 @@ class OptimizerSharding {
 /// Whether `optimizer` steps a parameter whose gradient `replicas` averages.
 bool steps_any_of(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
-/// Whether to shard the step of `optimizer` by default. It must be invisible: the state stays whole on every rank. It
-/// must pay: ranks write results directly to each other's memory, and there are enough parameters. True for Adam and
-/// AdamW only. Not collective once memory_reach() of the ranks is known.
+/// Whether to shard the step of `optimizer` by default. It must be safe: every rank can still read the whole state. It
+/// must be faster: ranks write results directly to each other's memory, and there are enough parameters. True for Adam
+/// and AdamW only. Not collective once memory_reach() of the ranks is known.
 bool sharding_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
 }  // namespace accelerate::sharding

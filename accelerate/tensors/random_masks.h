@@ -1,6 +1,6 @@
 #pragma once
 
-// Vectorized dropout masks, with the bits of libtorch's own.
+// Vectorized dropout masks, bit-identical to libtorch's.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/CPUGeneratorImpl.h>

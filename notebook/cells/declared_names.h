@@ -1,6 +1,6 @@
 #pragma once
 
-// Which names a declaration introduces, so that a name that is declared anew can take the place of the older one.
+// Finds the names that a declaration introduces, so that a redeclared name can replace the older one.
 
 #include <optional>
 #include <string>
@@ -12,11 +12,11 @@ namespace accelerate::notebook {
 
 /// The names that a chunk of a cell declares at its top level: of a function, class, alias, template, variables, a
 /// structured binding, an enumeration with its enumerators, or what TORCH_MODULE(Net) makes. Empty for expressions,
-/// operators, members defined outside of their class and everything inside a namespace. Goes by the form alone, without
-/// knowing types.
+/// operators, members defined outside of their class and everything inside a namespace. Purely syntactic: it does not
+/// know types.
 std::vector<std::string> declared_names(const std::vector<Token>& tokens);
 
-/// The token that opens the body of a function; nothing for what is no function of this name with a body.
+/// The index of the token that opens the body of the function `name`; nullopt if the tokens do not define it.
 std::optional<size_t> body_of_function(const std::string& name, const std::vector<Token>& tokens);
 
 /// Whether the chunk defines, outside of its class, a member of one of these classes: `int A::f() { ... }`.

@@ -1,7 +1,7 @@
 #pragma once
 
-// The tokens of C++ code, as far as cutting a cell into statements needs them: comments and literals are told apart
-// from the rest, so that a brace in a string is none.
+// A simple C++ lexer for splitting a cell into statements. It distinguishes comments and literals from code, so that a
+// brace in a string is not counted.
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@ namespace accelerate::notebook {
 
 enum class TokenKind { Word, Literal, Punctuation, Directive };
 
-/// A name, keyword or number; a string or character; one sign, or one of the pairs `::` and `->`; or a whole line of
-/// the preprocessor. `text` points into the code.
+/// A name, keyword or number; a string or character literal; one punctuation character, `::` or `->`; or a whole
+/// preprocessor line. `text` points into the code.
 struct Token {
   TokenKind kind = TokenKind::Word;
   std::string_view text = {};
@@ -26,20 +26,20 @@ struct TokenList {
   bool unfinished = false;  // a comment or a string has no end
 };
 
-/// The tokens of `code`, without space and comments. Any text has tokens; what C++ would refuse is not noticed.
+/// The tokens of `code`, without space and comments. Never fails: invalid C++ is not detected.
 TokenList tokens_of(std::string_view code);
 
-/// The bracket that is open at the end of `code`, if there is one: the innermost, which points into the code.
+/// The innermost bracket that is not closed at the end of `code`. It points into the code.
 std::optional<Token> unclosed_bracket(std::string_view code);
 
-/// Whether every bracket and literal that `code` opens is closed too, so that it may be complete.
+/// Whether all brackets and literals of `code` are closed, so that it may be complete.
 bool is_balanced(std::string_view code);
 
-/// What may stand before the type of a declaration.
+/// Keywords that may precede the type of a declaration.
 inline constexpr std::array<std::string_view, 9> kSpecifiers = {
     "static", "inline", "constexpr", "const", "constinit", "consteval", "thread_local", "volatile", "typename"};
 
-/// What a declaration of a type begins with.
+/// Keywords that begin the declaration of a type.
 inline constexpr std::array<std::string_view, 4> kTypes = {"struct", "class", "union", "enum"};
 
 /// Whether `word` is in the list.

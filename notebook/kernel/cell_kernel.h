@@ -1,7 +1,6 @@
 #pragma once
 
-// The kernel as Jupyter sees it: each request becomes one for the worker, and what the worker sends goes to the
-// notebook.
+// The Jupyter kernel: forwards requests to the worker process, and output of the worker to the notebook.
 
 #include <string>
 #include <vector>
@@ -15,8 +14,8 @@ namespace accelerate::notebook {
 
 class CellKernel : public xeus::xinterpreter {
  public:
-  /// `interrupts` is a signalfd of SIGINT, which no thread of this process may receive otherwise: xeus does not survive
-  /// it.
+  /// `interrupts` is a signalfd(2) of SIGINT. SIGINT must be blocked in all threads of this process, because xeus does
+  /// not survive it.
   CellKernel(std::vector<std::string> worker_command, int interrupts);
 
  private:
@@ -31,9 +30,9 @@ class CellKernel : public xeus::xinterpreter {
   json kernel_info_request_impl() override;
   void shutdown_request_impl() override;
 
-  /// What the worker answers; nothing when it has died.
+  /// The answer of the worker; nullopt if it has died.
   std::optional<json> ask(const json& request, const WorkerEvents& events);
-  /// Whether the worker can be asked. Starts it again after a crash.
+  /// Whether the worker is ready for requests. Restarts it after a crash.
   bool make_ready(const WorkerEvents& events);
   json suggestions(const std::string& code, int cursor, bool whole_word);
   json failed(const std::string& name, const std::string& value, const std::vector<std::string>& traceback);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The cells that have been run, for what JupyterLab offers when somebody looks for an earlier one.
+// The history of executed cells, for the history search of JupyterLab.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace accelerate::notebook {
 
-/// Answers Jupyter's requests for the history of this kernel, which is the one session that there is. The manager that
-/// xeus brings along gives numbers as texts and outputs in a place of their own, which Jupyter does not understand.
+/// Answers Jupyter's history requests. There is one session, that of this kernel. The history manager of xeus does not
+/// follow the protocol: it returns numbers as strings, and outputs in the wrong place.
 class History : public xeus::xhistory_manager {
  private:
   using json = nlohmann::json;

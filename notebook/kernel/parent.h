@@ -1,11 +1,11 @@
 #pragma once
 
-// The Jupyter that has started this kernel.
+// Ends the kernel together with the Jupyter server that started it.
 
 namespace accelerate::notebook {
 
-/// From now on this process ends when the Jupyter on this machine that has started it does, also when that is killed:
-/// nobody could reach the kernel any more. Nothing happens when the kernel was started in another way.
+/// This process ends when its parent, a Jupyter server on this machine, ends or is killed, because then the kernel is
+/// unreachable. Does nothing if the kernel was started in another way.
 void end_with_parent();
 
 }  // namespace accelerate::notebook

@@ -1,6 +1,6 @@
 #pragma once
 
-// The process in which cells run, seen from the kernel.
+// The kernel's side of the worker process, which runs the cells.
 
 #include <sys/types.h>
 
@@ -18,10 +18,10 @@
 
 namespace accelerate::notebook {
 
-/// Keeps back the beginning of a character whose other bytes are still to come.
+/// Decodes a stream of UTF-8 bytes. Holds back an incomplete character until its other bytes arrive.
 class TextStream {
  public:
-  /// What can be shown after `bytes` have come too.
+  /// Appends `bytes` and returns the complete characters.
   std::string add(std::string_view bytes) {
     pending_ += bytes;
     auto text = pending_.substr(0, pending_.size() - unfinished_bytes());
@@ -42,7 +42,7 @@ class TextStream {
   std::string pending_;
 };
 
-/// The byte at which character number `character` of a UTF-8 text begins, and the other way round.
+/// The byte offset of character number `character` of a UTF-8 text; character_of_byte is the inverse.
 inline size_t byte_of_character(std::string_view text, size_t character) {
   size_t byte = 0;
   for (; byte < text.size(); ++byte) {
@@ -52,37 +52,37 @@ inline size_t byte_of_character(std::string_view text, size_t character) {
 }
 inline size_t character_of_byte(std::string_view text, size_t byte) { return count_characters(text.substr(0, byte)); }
 
-/// What happens while a worker is busy.
+/// Callbacks for events while a worker is busy.
 struct WorkerEvents {
   std::function<void(const std::string& stream, const std::string& text)> printed;
   std::function<void(const nlohmann::json& message)> message;
-  std::function<bool()> interrupted;  // whether the user has asked to stop since the last call
+  std::function<bool()> interrupted;  // whether the user has interrupted since the last call
 };
 
 class WorkerProcess {
  public:
-  /// `command` is the program and its flags; the descriptors of its pipes are put between them.
+  /// `command` is the program and its flags. The descriptors of its pipes are inserted after the program.
   explicit WorkerProcess(std::vector<std::string> command) : command_(std::move(command)) {}
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess() { stop(); }
 
-  /// Starts the process without waiting for it: its first message says that it is ready. Throws Error.
+  /// Starts the process without waiting for it: its first message says that it is ready. Throws Error if that fails.
   void start();
 
-  /// Kills the process and what it has started.
+  /// Kills the process and its descendants.
   void stop();
 
   bool running() const { return pid_ > 0; }
 
   void send(const nlohmann::json& request);
 
-  /// Passes on what the worker prints and sends until it says that it is done, and returns that message. An interrupt
-  /// reaches all processes of the worker; one that goes on is killed a little later. Nothing when the worker has died:
-  /// `end()` tells how.
+  /// Forwards output and messages of the worker until its message that it is done, and returns that message. An
+  /// interrupt is sent to all processes of the worker; if it does not stop in time, it is killed. Returns nullopt if
+  /// the worker has died; then `end()` says how.
   std::optional<nlohmann::json> wait_until_done(const WorkerEvents& events, int descriptor_of_interrupts);
 
-  /// How a worker ended that has died by itself or was killed after an interrupt.
+  /// How a worker ended that crashed or was killed after an interrupt.
   const std::string& end() const { return end_; }
   bool was_interrupted() const { return was_interrupted_; }
 
@@ -91,14 +91,14 @@ class WorkerProcess {
     Descriptor terminal = Descriptor();
     std::string name = {};
     TextStream text = {};
-    std::string unsent = {};                               // was read, and is yet to be passed on
-    std::chrono::steady_clock::time_point next_time = {};  // when something may be passed on
+    std::string unsent = {};                               // was read, but not forwarded yet
+    std::chrono::steady_clock::time_point next_time = {};  // earliest time of the next forwarding
   };
 
   /// Reads once, and returns how many bytes that gave.
   static size_t read_some(Stream& stream);
   static void pass_on(Stream& stream, const WorkerEvents& events);
-  /// Everything that has been written already.
+  /// Forwards everything that has been written already.
   void pass_on_all(const WorkerEvents& events);
 
   std::vector<std::string> command_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the two processes of the kernel talk: JSON texts, each with its length before it, over a pair of pipes.
+// The protocol between kernel and worker: length-prefixed JSON messages over a pair of pipes.
 
 #include <optional>
 #include <string>
@@ -8,22 +8,22 @@
 
 namespace accelerate::notebook {
 
-/// Writes a frame in one piece, also when other threads and forked ranks write to the same pipe. Returns false when
-/// nobody reads any more.
+/// Writes a frame atomically, even if other threads and forked ranks write to the same pipe. Returns false if the
+/// reading end is closed.
 bool write_frame(int pipe, std::string_view text);
 
-/// Takes frames out of what a pipe delivers.
+/// Reads frames from a pipe.
 class FrameReader {
  public:
   explicit FrameReader(int pipe = -1) : pipe_(pipe) {}
 
-  /// Reads once, waiting if there is nothing. Returns false at the end.
+  /// Reads once, blocking if there is no data. Returns false at the end of the stream.
   bool read_some();
 
-  /// A frame that has come completely, if there is one. Throws Error for something that is no frame.
+  /// A complete frame, if there is one. Throws Error for invalid data.
   std::optional<std::string> take();
 
-  /// Waits for a frame. Nothing at the end.
+  /// Waits for a frame; nullopt at the end of the stream.
   std::optional<std::string> wait();
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 
-// Showing things below a cell: text, HTML, pictures of tensors, curves.
+// Displays values below a cell: text, HTML, images of tensors, line plots.
 //
 //   display(image(pixels));                        a tensor as a picture
 //   display(plot(losses, {.title = "loss"}));      a curve
@@ -21,8 +21,8 @@
 
 namespace accelerate::notebook {
 
-/// Something to show in formats of its own. A function `MimeBundle mime_bundle(const T&)` beside T does the same for
-/// any type.
+/// A value with its own display formats. Any type T can have these: define `MimeBundle mime_bundle(const T&)` in the
+/// namespace of T.
 struct Rich {
   MimeBundle bundle = {};
 };
@@ -33,7 +33,7 @@ Rich markdown(std::string text);
 
 struct ImageOptions {
   int scale = 1;    // screen pixels for each of the picture's
-  int per_row = 8;  // pictures of a batch beside each other
+  int per_row = 8;  // images of a batch per row
   double low = 0;   // the value of a floating-point tensor that is black
   double high = 1;  // and the one that is white
 };
@@ -42,11 +42,11 @@ struct ImageOptions {
 /// Numbers of uint8 are brightness from 0 to 255, others from `low` to `high`. Throws Error for another shape.
 Rich image(const at::Tensor& pixels, const ImageOptions& options = {});
 
-/// Curves over the steps 0, 1, 2, ..., or over the x of each series.
+/// A line plot over the steps 0, 1, 2, ..., or over `x` of each series.
 Rich plot(const std::vector<double>& values, const PlotOptions& options = {});
 Rich plot(const std::vector<Series>& series, const PlotOptions& options = {});
 
-/// What is shown for a value: its own formats if it has some, else its text.
+/// The display formats of a value: its own if it has any, else its text.
 template <class T>
 MimeBundle bundle_of(const T& value) {
   if constexpr (std::same_as<T, Rich>) {
@@ -58,12 +58,12 @@ MimeBundle bundle_of(const T& value) {
   }
 }
 
-/// A place in the notebook where something was shown.
+/// A displayed output that can be updated.
 class Display {
  public:
   explicit Display(std::string id) : id_(std::move(id)) {}
 
-  /// Shows `value` there instead.
+  /// Replaces the output by `value`.
   template <class T>
   void update(const T& value) const {
     send_display(bundle_of(value), id_, /*update=*/true);
@@ -76,7 +76,7 @@ class Display {
 /// An identifier that no other display of this notebook has.
 std::string new_display_id();
 
-/// Shows a value below the cell, where it can be updated. Forked ranks can call it too.
+/// Displays a value below the cell. The result can update it. Forked ranks can call it too.
 template <class T>
 Display display(const T& value) {
   auto id = new_display_id();
@@ -84,9 +84,9 @@ Display display(const T& value) {
   return Display(id);
 }
 
-/// Comes after the expression that a cell ends with: its value is the cell's result. An operator rather than a
-/// function, because an expression without a value is left as it is. A stream is what printing leaves over, and is not
-/// shown.
+/// Sends the value of the last expression of a cell as its result: the cell is rewritten to `expression, Shown{}`. A
+/// comma operator and not a function, because it also accepts an expression of type void, which has no result. A
+/// stream, such as the value of `std::cout << x`, is not displayed.
 struct Shown {};
 template <class T>
 void operator,(const T& value, Shown) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// A drawing as lines, curves and labels, and the pictures made of it.
+// A vector drawing of lines, curves and labels, and its conversion to SVG and bitmaps.
 
 #include <cstdint>
 #include <string>
@@ -59,11 +59,11 @@ constexpr double kCurveWidth = 1.8;
 /// The drawing as SVG, which is sharp at any size.
 std::string svg(const Drawing& drawing);
 
-/// The drawing in red, green and blue, with smooth edges, for viewers that show no SVG: untrusted notebooks, and those
-/// on the pages of code hosts.
+/// The drawing as an anti-aliased RGB bitmap, for viewers without SVG: untrusted notebooks, and web pages of code
+/// hosts.
 Bitmap rasterized(const Drawing& drawing);
 
-/// The lines of the words, where the label places them. Characters other than those of ASCII are boxes.
+/// The strokes of the label's text, at its position. Characters that are not ASCII become boxes.
 std::vector<std::vector<Point>> strokes_of(const Label& label);
 
 }  // namespace accelerate::notebook

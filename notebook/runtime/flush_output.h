@@ -1,13 +1,13 @@
 #pragma once
 
-// The ways to print in C++ and in C, seen as one.
+// Flushes the output streams of C++ and C.
 
 #include <cstdio>
 #include <iostream>
 
 namespace accelerate::notebook {
 
-/// Writes out what was printed until now, so that what others print appears behind it.
+/// Flushes all output, so that output of other processes appears after it.
 inline void flush_output() {
   std::cout.flush();
   std::cerr.flush();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Curves, such as those of losses, over their axes.
+// Line plots with axes, such as loss curves.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures as compressed PNG files: a notebook keeps them.
+// Encodes bitmaps as PNG files.
 
 #include <cstdint>
 #include <string>

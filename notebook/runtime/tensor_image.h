@@ -1,6 +1,6 @@
 #pragma once
 
-// The pixels of a tensor.
+// Converts a tensor to a bitmap.
 
 #include <ATen/core/Tensor.h>
 
@@ -9,7 +9,7 @@
 
 namespace accelerate::notebook {
 
-/// The picture that `image` shows.
+/// The bitmap that image() displays; see runtime/display.h.
 Bitmap tensor_image(const at::Tensor& pixels, const ImageOptions& options);
 
 }  // namespace accelerate::notebook

@@ -1,14 +1,14 @@
 #pragma once
 
-// How long a cell takes, for %%time and %%timeit.
+// Measures the time of a cell, for %%time and %%timeit.
 
 #include <string>
 #include <vector>
 
 namespace accelerate::notebook {
 
-/// Calls `cell` in `repeats` runs of `loops` calls each and prints mean and deviation of a call. With 0 loops takes as
-/// many as last about a fifth of a second.
+/// Calls `cell` in `repeats` runs of `loops` calls each and prints mean and deviation of a call. If `loops` is 0, a run
+/// takes about 0.2 seconds.
 void time_calls(void (*cell)(), int loops, int repeats);
 
 /// "12.3 us +- 0.2 us per call (7 runs of 1000 calls)", from the seconds of a call in each run.

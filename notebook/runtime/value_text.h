@@ -35,11 +35,11 @@ inline std::string type_text(const std::type_info& type) {
   return text;
 }
 
-/// The text of a value; nothing for a type that is not known. `bits` is the value as a number, and those of a type
-/// without sign may exceed it.
+/// Returns the name of an enumerator; nullopt for an unknown type. `bits` is the value converted to int64_t; large
+/// values of unsigned types become negative.
 using EnumNamer = std::function<std::optional<std::string>(const std::type_info& type, int64_t bits)>;
 
-/// From now on values get their texts from here.
+/// Sets the function that enum_text uses.
 void name_enumerators_by(EnumNamer namer);
 
 /// The text that the namer gives; otherwise the number, behind the name of the type if it is `scoped`.
@@ -47,7 +47,7 @@ std::string enum_text(const std::type_info& type, int64_t bits, const std::strin
 
 namespace detail {
 
-/// Without an operator<< of its own. An enumeration that is not scoped has that of int.
+/// An enumeration without its own operator<<. An unscoped one can always be printed as int.
 template <class T>
 concept PlainEnum = std::is_enum_v<T> && (std::is_convertible_v<T, int> ? !requires(std::ostream& out, const T& value) {
                       operator<<(out, value);
@@ -55,7 +55,8 @@ concept PlainEnum = std::is_enum_v<T> && (std::is_convertible_v<T, int> ? !requi
 
 }  // namespace detail
 
-/// Where the interpreter finds the types of values (worker/enumerator_names.h).
+/// The text of an enumeration value. The interpreter finds the types of values by the instantiations of this template
+/// (worker/enumerator_names.h).
 template <detail::PlainEnum T>
 std::string enum_value_text(T value) {
   auto number = static_cast<std::underlying_type_t<T>>(value);
@@ -67,7 +68,7 @@ namespace detail {
 template <class T>
 concept Streamable = requires(std::ostream& out, const T& value) { out << value; };
 
-/// A path is a range of paths, which would have no end.
+/// A range whose elements have another type: std::filesystem::path is a range of paths, and would recurse forever.
 template <class T>
 concept Range = std::ranges::input_range<const T> && !std::same_as<std::ranges::range_value_t<const T>, T>;
 

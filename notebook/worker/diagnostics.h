@@ -1,6 +1,6 @@
 #pragma once
 
-// What the compiler says about a cell, in the lines and columns of the cell, kept until somebody asks for it.
+// Collects the compiler's diagnostics about a cell, with the lines and columns of the cell.
 
 #include <clang/Basic/SourceLocation.h>
 #include <llvm/Support/raw_ostream.h>
@@ -21,31 +21,32 @@ struct CellReport {
   std::string text = {};         // errors and warnings with the lines they are about, in colour
 };
 
-/// Is told what has been said until now. `last` is set when the compiler gives up, as after too many errors.
+/// Is called with all diagnostics so far. `last` is set if the compiler gives up, such as after too many errors.
 using ErrorHandler = std::function<void(const CellReport& report, bool last)>;
 
 class CellDiagnostics {
  public:
-  /// From now on keeps what `compiler` has to say.
+  /// Collects the diagnostics of `compiler` from now on.
   explicit CellDiagnostics(clang::CompilerInstance& compiler);
 
-  /// From now on messages about In[number] quote this text. What is compiled is another one, which tells its places in
-  /// this one by #line and by its columns (cells/rewrite_cell.h).
+  /// Diagnostics about In[number] quote this text from now on. The compiled code is a rewritten one that refers to this
+  /// text by #line and by equal columns (cells/rewrite_cell.h).
   void set_source(int number, const std::string& cell);
 
-  /// A report of an error at this place of a cell, in the form of the compiler's own.
+  /// A report of an error at this position of a cell, formatted like the compiler's.
   CellReport error_at(int number, int line, int column, const std::string& message);
 
   /// From now on calls this after each error, and after each message that follows one.
   void on_error(ErrorHandler handler) { on_error_ = std::move(handler); }
 
-  /// What has been said since the last call.
+  /// The diagnostics since the last call.
   CellReport take();
 
  private:
   class Printer;
 
-  /// For clang a cell is a part of one endless file, which would be named before messages about headers.
+  /// Makes clang forget the input files. For clang all cells are one file, which it would name in messages about
+  /// headers.
   void forget_inputs();
 
   clang::CompilerInstance& compiler_;
@@ -67,8 +68,8 @@ class Module;
 
 namespace accelerate::notebook {
 
-/// The functions and variables, in the words of C++, that `code` uses and nobody defines. `defined` are symbols of code
-/// that will have run before; those of `code` are added to it.
+/// The demangled names of functions and variables that `code` uses and that are not defined. `defined` are the symbols
+/// of code that runs before; those of `code` are added to it.
 std::vector<std::string> undefined_symbols(const clang::Interpreter& engine, const llvm::Module& code,
                                            std::set<std::string>& defined);
 

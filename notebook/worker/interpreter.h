@@ -1,6 +1,6 @@
 #pragma once
 
-// Clang's interpreter with the precompiled headers of the notebook in it.
+// Clang's interpreter (clang-repl) with the precompiled headers of the notebook.
 
 #include <memory>
 #include <string>
@@ -39,12 +39,12 @@ class CellDiagnostics;
 
 class Interpreter {
  public:
-  /// Starts with the flags of a compiler. Throws Error when it does not accept them, as for a precompiled header that
-  /// is older than its sources.
+  /// Starts with compiler flags. Throws Error if they are not accepted, for example if the precompiled header is older
+  /// than its sources.
   explicit Interpreter(const std::vector<std::string>& flags);
   ~Interpreter();
 
-  /// Messages about In[number] quote this text from now on.
+  /// Diagnostics about In[number] quote this text from now on.
   void begin_cell(int number, const std::string& cell);
 
   /// Throws CompileError for a bracket that is not closed; clang 19 may parse without end after one.
@@ -57,27 +57,26 @@ class Interpreter {
   using Parsed = std::vector<clang::PartialTranslationUnit*>;
 
   /// Compiles a unit without running it, and returns its parts in the order in which they would run. Throws
-  /// CompileError; what the unit has used until then may not be usable any more, so that this belongs into a copy of
-  /// the process.
+  /// CompileError; then definitions that the unit has used may be unusable, so call it only in a copy of the process
+  /// (process_copy.h).
   Parsed parse(const Unit& unit);
 
   /// Whether a cell has declared this name.
   bool is_known(const std::string& name) const;
 
-  /// Searches this directory for headers too. Throws Error when there is none.
+  /// Adds a directory to the include path. Throws Error if it does not exist.
   void add_include_directory(const std::string& directory);
 
   clang::Interpreter& engine() { return *engine_; }
 
  private:
-  /// Throws CompileError for what does not compile or link. That is found out in a copy of the process, because clang
-  /// 19 does not recover: functions of headers and templates that a failed unit has used would be without code ever
-  /// after.
+  /// Throws CompileError if the units do not compile or link. They are tried in a copy of the process, because clang 19
+  /// does not recover: header functions and templates that a failed unit used would have no code afterwards.
   void try_out(const std::vector<Unit>& units);
 
   clang::PartialTranslationUnit& parse_code(const std::string& code);
 
-  /// Brings older functions of the name, those that have other parameters, to where the new one will be defined.
+  /// Makes older overloads with other parameters visible in the namespace of the new function.
   Parsed keep_others_in_sight(const Overload& overload);
 
   std::unique_ptr<clang::Interpreter> engine_;

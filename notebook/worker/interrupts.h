@@ -1,7 +1,7 @@
 #pragma once
 
-// Interrupts that arrive while no launcher of ranks takes them: they keep a cell that is still being compiled from
-// running.
+// Records interrupts (SIGINT) while no notebook_launcher() handles them, so that an interrupted cell that is still
+// being compiled is not run.
 
 #include <signal.h>
 
@@ -16,10 +16,10 @@ inline int64_t num_old_interrupts = 0;
 /// Records SIGINT from now on, even if it was ignored. While notebook_launcher() runs, it takes the interrupts instead.
 inline void note_interrupts() { process::count_signal(SIGINT, process::IfHandled::Replace); }
 
-/// Forgets the interrupts so far: a new cell begins.
+/// Forgets the interrupts so far. Call it at the start of a cell.
 inline void forget_interrupts() { num_old_interrupts = process::num_signals(SIGINT); }
 
-/// Whether an interrupt has come since.
+/// Whether an interrupt has arrived since forget_interrupts().
 inline bool was_interrupted() { return process::num_signals(SIGINT) > num_old_interrupts; }
 
 }  // namespace accelerate::notebook

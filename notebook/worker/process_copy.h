@@ -1,6 +1,6 @@
 #pragma once
 
-// Work that is done in a copy of this process, for its result alone: whatever else it changes goes away with the copy.
+// Runs work in a forked copy of this process. Only its result is kept; all other changes are lost with the copy.
 
 #include <chrono>
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace accelerate::notebook {
 
-/// The copy, seen from the inside.
+/// The interface to the parent inside the copy.
 class Copy {
  public:
   explicit Copy(int pipe) : pipe_(pipe) {}
 
-  /// The result until now. The last one counts, also when the copy crashes afterwards.
+  /// Reports a result to the parent. The last one is used, even if the copy crashes afterwards.
   void note(const std::string& result) const;
 
   [[noreturn]] void end() const;
@@ -23,8 +23,8 @@ class Copy {
   int pipe_;
 };
 
-/// Forks a copy, calls `work` in it and returns the last result that it has noted. Nothing when there is none, the copy
-/// takes longer than `limit`, or it is interrupted. Throws Error when there can be no copy.
+/// Forks a copy, calls `work` in it and returns the last result that it reported. Returns nullopt if there is none, if
+/// the copy takes longer than `limit`, or if it is interrupted. Throws Error if fork fails.
 std::optional<std::string> ask_copy(const std::function<void(const Copy&)>& work,
                                     std::optional<std::chrono::milliseconds> limit = std::nullopt);
 

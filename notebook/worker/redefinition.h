@@ -1,6 +1,6 @@
 #pragma once
 
-// Declarations of cells, and how a newer one takes the place of an older.
+// Replaces older declarations of cells by newer ones.
 
 #include <string>
 
@@ -15,12 +15,12 @@ namespace accelerate::notebook {
 /// Whether a cell, and not only a header, has declared this name at its top level.
 bool is_declared_by_cell(clang::CompilerInstance& compiler, const std::string& name);
 
-/// Takes older declarations out of sight that a function replaces which is about to be defined: functions with its
-/// parameters, and what is no function. Returns whether there are functions left that have the name.
+/// Hides the older declarations that a new function replaces: functions with the same parameters, and declarations that
+/// are not functions. Returns whether other functions of the name are left.
 bool hide_replaced(clang::CompilerInstance& compiler, const Overload& overload);
 
-/// Leaves the newest declaration of this name alone in the sight of later cells, with overloads that it does not
-/// replace. Code that was compiled with an older one goes on using that.
+/// Hides all declarations of this name from later cells, except the newest and the overloads that it does not replace.
+/// Code that was compiled with an older declaration continues to use it.
 void hide_older_declarations(clang::CompilerInstance& compiler, const std::string& name);
 
 }  // namespace accelerate::notebook

@@ -1,6 +1,6 @@
 #pragma once
 
-// What happens when a cell is run: its parts one after the other, and how that ended.
+// Runs the parts of a cell one after the other.
 
 #include <string>
 
@@ -10,8 +10,8 @@
 
 namespace accelerate::notebook {
 
-/// Runs a cell. Returns {"status": "ok"}, or {"status": "error", "ename", "evalue", "traceback"} for the first thing
-/// that went wrong, in the words of Jupyter's protocol.
+/// Runs a cell. Returns {"status": "ok"}, or {"status": "error", "ename", "evalue", "traceback"} for the first error,
+/// as in Jupyter's protocol.
 nlohmann::json run_cell(Interpreter& interpreter, const std::string& cell, int number);
 
 }  // namespace accelerate::notebook

@@ -1,6 +1,6 @@
 #pragma once
 
-// std::cin and C's stdin of a cell: lines that the person at the notebook is asked for.
+// Standard input of a cell: std::cin and C's stdin ask the user of the notebook for lines.
 
 #include <functional>
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace accelerate::notebook {
 
-/// Asks for a line. Nothing means that there is nobody to ask, which a program sees as the end of its input.
+/// Asks the user for a line. nullopt if the frontend cannot ask; the program then sees the end of its input.
 using AskForLine = std::function<std::optional<std::string>()>;
 
-/// From now on reading std::cin or stdin asks for a line whenever the last one is used up. For the whole process.
+/// From now on a read of std::cin or stdin asks for a line if the last one is used up. Applies to the whole process.
 void ask_for_standard_input(AskForLine ask);
 
 }  // namespace accelerate::notebook

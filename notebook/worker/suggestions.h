@@ -1,6 +1,6 @@
 #pragma once
 
-// Names that could stand at a place in a cell, and what is known about a name that stands there.
+// Code completion and inspection in a cell.
 
 #include <string>
 #include <string_view>
@@ -11,11 +11,11 @@
 
 namespace accelerate::notebook {
 
-/// The names that fit before the byte `cursor` of the cell: {"begin": byte where the unfinished name begins, "names":
-/// [{"name", "kind", "signature", "documentation"}]}. With `whole_word` only the name that the cursor is in or behind.
+/// The completions at byte `cursor` of the cell: {"begin": first byte of the unfinished name, "names": [{"name",
+/// "kind", "signature", "documentation"}]}. With `whole_word` only the name that the cursor is in or directly after.
 ///
-/// The compiler reads the cell up to there as far as that is possible, in a copy of this process: whatever that does,
-/// the definitions of the notebook stay as they are.
+/// The compiler parses the cell up to the cursor in a copy of this process, so that the definitions of the notebook do
+/// not change.
 nlohmann::json suggestions_at(Interpreter& interpreter, std::string_view cell, size_t cursor, bool whole_word);
 
 }  // namespace accelerate::notebook

@@ -116,7 +116,7 @@ std::string AutoTokenizer::decode(const at::Tensor& ids, bool skip_special_token
     if (!std::in_range<uint32_t>(id)) fail("decode: ", id, " is not the id of a token; replace such numbers first");
   }
   auto text = tokenizer_.decode(std::vector<uint32_t>(ids_of_text.begin(), ids_of_text.end()), skip_special_tokens);
-  // The spaces of BPE are those of the text.
+  // BPE keeps the spaces of the text, so nothing is cleaned up.
   if (config_.clean_up_tokenization_spaces && !tokenizer_.is_bpe()) tokenizers::remove_english_spaces(text);
   return text;
 }
@@ -144,7 +144,7 @@ void AutoTokenizer::check_max_length(std::optional<int64_t> max_length) const {
        " positions according to its config.json; use at most that many");
 }
 
-/// The tokenizer as one call wants it. A copy, which shares the vocabulary.
+/// A copy of the tokenizer with the truncation of one call. It shares the vocabulary.
 Tokenizer AutoTokenizer::truncating(const TokenizeOptions& options) const {
   check_max_length(options.max_length);
   auto tokenizer = tokenizer_;
@@ -180,7 +180,7 @@ Batch AutoTokenizer::padded(const std::vector<Batch>& rows, const TokenizeOption
               .pad_to_multiple_of = options.pad_to_multiple_of});
 }
 
-/// One row, padded where that is asked for.
+/// One row, padded if the options say so.
 Batch AutoTokenizer::tensors_of_one(Batch row, const TokenizeOptions& options) const {
   if (options.padding == Padding::No) return row;
   auto batch = padded({std::move(row)}, options);

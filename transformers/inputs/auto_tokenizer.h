@@ -21,26 +21,26 @@
 
 namespace transformers::inputs {
 
-/// What one call of a tokenizer does besides finding the tokens.
+/// The options of one call of a tokenizer.
 struct TokenizeOptions {
   Padding padding = Padding::No;
   bool truncation = false;
-  std::optional<int64_t> max_length = std::nullopt;  // not given: what the model takes; given alone, it truncates
+  std::optional<int64_t> max_length = std::nullopt;  // nullopt: model_max_length; a value alone also truncates
   int64_t pad_to_multiple_of = 0;
   bool add_special_tokens = true;
-  int num_threads = 0;    // for several texts; 0: as many as there are cores
-  size_t first_text = 0;  // of several texts, the number of the first one in errors
+  int num_threads = 0;    // for several texts; 0: the number of cores
+  size_t first_text = 0;  // index of the first text, for error messages
 };
 
-/// A tokenizer with the settings of its checkpoint. Copies share what was read. Any number of threads may call it.
+/// A tokenizer with the settings of its checkpoint. Copies share the vocabulary. Const calls are thread-safe.
 class AutoTokenizer {
  public:
-  /// Reads tokenizer.json, or vocab.txt, and tokenizer_config.json of a directory or of a name in the local Hugging
-  /// Face cache. Truncation and padding that a tokenizer.json asks for are left out, as in Python: each call says what
-  /// it wants. Throws Error naming the file that is missing or broken.
+  /// Reads tokenizer.json, or vocab.txt, and tokenizer_config.json from a directory or from a repository in the local
+  /// Hugging Face cache. As in Python, truncation and padding of tokenizer.json are ignored: they are options of each
+  /// call. Throws Error if a file is missing or invalid; the message names the file.
   static AutoTokenizer from_pretrained(const std::string& checkpoint, const std::string& revision = "main");
 
-  /// The inputs of a text or of a pair of texts, under the names that the model takes them by: int64 tensors [length].
+  /// Tokenises a text or a pair of texts. The result maps the names of the model's inputs to int64 tensors [length].
   accelerate::Batch operator()(const std::string& text, const TokenizeOptions& options = {}) const;
   template <std::convertible_to<std::string> Text>  // a template, so that braces always mean options
   accelerate::Batch operator()(const std::string& text, const Text& text_pair,
@@ -48,45 +48,45 @@ class AutoTokenizer {
     return tokenize_pair(text, text_pair, options);
   }
 
-  /// The inputs of several texts, or pairs of texts: int64 tensors [texts, length]. Throws Error where lengths differ
-  /// and no padding is asked for.
+  /// Tokenises several texts, or pairs of texts, to int64 tensors [texts, length]. Throws Error if lengths differ and
+  /// padding is off.
   accelerate::Batch operator()(const std::vector<std::string>& texts, const TokenizeOptions& options = {}) const;
   accelerate::Batch operator()(const std::vector<std::pair<std::string, std::string>>& pairs,
                                const TokenizeOptions& options = {}) const;
 
-  /// The same with `labels`, for rows of a data set that is streamed: int64, or float32 where they are numbers
-  /// or several.
+  /// The same with `labels`, for rows of a streamed data set. Labels are int64 for classes, float32 for regression and
+  /// for several labels per row.
   accelerate::Batch operator()(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
-  /// The tokens of each row with all that is known of them, without padding.
+  /// The encodings of the rows (ids, offsets, masks), without padding.
   std::vector<Encoding> encode(const std::vector<text::LabelledText>& rows, const TokenizeOptions& options = {}) const;
 
-  /// The text of ids, a tensor [length], without spaces before punctuation where tokenizer_config.json wants that.
-  /// Throws Error for a number that cannot be an id, such as the -100 of labels.
+  /// The text of ids, a tensor [length]. Removes spaces before punctuation if clean_up_tokenization_spaces is set in
+  /// tokenizer_config.json. Throws Error for a number that cannot be an id, such as the -100 of labels.
   std::string decode(const at::Tensor& ids, bool skip_special_tokens = false) const;
 
-  /// What rows are filled up with. Throws Error for a tokenizer that has no such token.
+  /// The padding token. Throws Error if the tokenizer has none.
   PadToken pad_token() const;
 
-  /// Fills up with `token` from now on; for the tokenizers of decoders, which have none. A model that looks for the end
-  /// of a text has to know it too: `model->config().set("pad_token_id", tokenizer.pad_token().id)`. Throws Error for a
-  /// token that is not in the vocabulary.
+  /// Sets the padding token, for tokenizers of decoders that have none. A model that classifies by the last token must
+  /// know it too: `model->config().set("pad_token_id", tokenizer.pad_token().id)`. Throws Error if the token is not in
+  /// the vocabulary.
   void set_pad_token(const std::string& token);
 
-  /// The tokens with a meaning of their own, as the checkpoint or its class in Python has them.
+  /// The special tokens of the checkpoint, with the defaults of its tokenizer class in Python.
   const SpecialTokens& special_tokens() const { return config_.special_tokens; }
 
-  /// How many tokens the model takes, by tokenizer_config.json and by its positions; nothing: any number.
+  /// The maximum number of tokens, by tokenizer_config.json and by the model's positions; nullopt: no limit.
   std::optional<int64_t> model_max_length() const { return config_.model_max_length; }
 
-  /// Throws Error for a length beyond the positions that the model of config.json has learnt: a text that is too long
-  /// would be found in the middle of a training. Each call with a `max_length` does this first.
+  /// Throws Error if `max_length` exceeds the number of position embeddings of the model in config.json. Otherwise the
+  /// first long text would fail in the middle of training. Each call with a `max_length` checks this first.
   void check_max_length(std::optional<int64_t> max_length) const;
 
-  /// The names of the tensors, in their order.
+  /// The names of the tensors that a call returns, in their order.
   const std::vector<std::string>& model_input_names() const { return config_.model_input_names; }
 
-  /// A name for everything that the result depends on: tokenizers with the same one give the same tokens.
+  /// A hash of everything that the result depends on: tokenizers with equal fingerprints give the same tokens.
   const std::string& fingerprint() const { return fingerprint_; }
 
   /// The tokenizer itself, without truncation and padding.

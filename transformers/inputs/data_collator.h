@@ -1,6 +1,6 @@
 #pragma once
 
-// Makes a batch of tokenised texts, each batch as long as its longest text:
+// Collates tokenised texts into a batch and pads them to the longest text of the batch:
 //
 //   accelerate::DataLoader batches(dataset, {.batch_size = 16, .collate = DataCollatorWithPadding(tokenizer)});
 
@@ -12,13 +12,13 @@
 
 namespace transformers::inputs {
 
-/// A collate function for rows with input_ids and whatever else a model takes. A row's `label` or `label_ids` becomes
-/// `labels`, as Python's does.
+/// A collate function for rows with input_ids and further inputs of a model. As in Python, `label` or `label_ids` of a
+/// row is renamed to `labels`.
 class DataCollatorWithPadding {
  public:
   explicit DataCollatorWithPadding(const AutoTokenizer& tokenizer, PadOptions options = {});
 
-  /// Throws Error where rows differ in more than their length.
+  /// Throws Error if rows differ in more than their length.
   accelerate::Batch operator()(std::vector<accelerate::Batch> rows) const;
 
  private:

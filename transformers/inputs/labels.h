@@ -1,6 +1,6 @@
 #pragma once
 
-// What a model learns from the rows of a data set.
+// The labels of the rows of a data set as a tensor.
 
 #include <span>
 
@@ -10,8 +10,8 @@
 
 namespace transformers::inputs {
 
-/// The classes of the rows as int64, or their numbers as float32, or their several labels as float32 [rows, labels].
-/// Throws Error when some have one and some the other.
+/// Classes as int64 [rows], regression targets as float32 [rows], or several labels per row as float32 [rows, labels].
+/// Throws Error if rows have different kinds of labels.
 at::Tensor labels_of(std::span<const text::LabelledText> rows);
 
 }  // namespace transformers::inputs

@@ -16,7 +16,7 @@ using accelerate::fail;
 
 namespace {
 
-/// What fills up the tensor called `name`, or nothing for one that is not a sequence of tokens.
+/// The padding value of the tensor `name`; nullopt if it is not a sequence of tokens.
 std::optional<int64_t> filling_of(std::string_view name, const PadToken& pad_token) {
   if (name == "input_ids") return pad_token.id;
   if (name == "token_type_ids") return pad_token.type_id;
@@ -44,7 +44,7 @@ int64_t padded_length(const std::vector<Batch>& rows, const PadOptions& options)
   return (longest + multiple - 1) / multiple * multiple;
 }
 
-/// One tensor of all rows, filled up on one side.
+/// Pads one input of all rows on one side and stacks them.
 at::Tensor fill_up(const std::vector<at::Tensor>& rows, int64_t length, int64_t filling, tokenizers::Direction side) {
   const auto num_rows = static_cast<int64_t>(rows.size());
   auto batch = at::full({num_rows, length}, filling, at::kLong);

@@ -69,7 +69,7 @@ TokenizedDataset::TokenizedDataset(const text::TextDataset& texts, const AutoTok
     return;
   }
 
-  // One of the processes that want the file makes it, the others wait for it.
+  // One of the processes that need the file writes it; the others wait for it.
   std::optional<accelerate::FileLock> turn;
   if (!std::filesystem::exists(path)) turn.emplace(path.string() + ".lock");
   from_cache_ = load(path, texts.size());
@@ -128,7 +128,7 @@ Batch TokenizedDataset::get(size_t index) const {
   return row;
 }
 
-/// Whether what was read from a file can be taken for the tokens of `num_rows` rows.
+/// Whether the tensors of a cache file have valid types and sizes for `num_rows` rows.
 bool TokenizedDataset::fits(size_t num_rows) const {
   auto is_list = [](const at::Tensor& tensor, at::ScalarType type) {
     return tensor.defined() && tensor.dim() == 1 && tensor.scalar_type() == type;

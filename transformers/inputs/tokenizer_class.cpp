@@ -72,7 +72,7 @@ const std::map<std::string, TokenizerClass>& known_classes() {
   return classes;
 }
 
-/// The class of models whose files do not name one, as it is called above; empty: none in particular.
+/// The default class of a model type, by its name in the table above; empty: none.
 std::string class_of_model(const std::string& model_type) {
   static const std::map<std::string, std::string> classes{
       {"albert", "Albert"},        {"bert", "Bert"},
@@ -90,7 +90,7 @@ std::string class_of_model(const std::string& model_type) {
 }  // namespace
 
 std::string tokenizer_class_name(const std::string& model_type, const std::string& declared) {
-  // Many files of these models name a class that is not theirs; Python does not heed it either.
+  // Many files of these models name a wrong class; Python ignores it too.
   const bool ignores_declared = model_type == "mistral" || model_type == "modernbert" || model_type == "qwen2";
   return declared.empty() || ignores_declared ? class_of_model(model_type)
                                               : declared.substr(0, declared.find("Tokenizer"));

@@ -17,7 +17,7 @@ using tokenizers::Direction;
 
 namespace {
 
-/// The object in a file, empty when there is no file.
+/// The JSON object in a file; empty if there is no file.
 json read_object(const std::filesystem::path& path) {
   const auto text = accelerate::read_file_if_there(path);
   if (!text) return json::object();
@@ -35,7 +35,7 @@ Direction side_of(const json& config, const char* key, Direction fallback, const
   fail(path.string(), ": ", key, " is ", side.dump(), "; it can be left or right");
 }
 
-/// A special token: a text, or an object with its text and how it is found.
+/// A special token: a string, or an object with its content and flags.
 std::optional<std::string> token_of(const json& config, const char* key, const std::filesystem::path& path) {
   auto token = config.value(key, json());
   if (token.is_object()) token = token.value("content", json());
@@ -44,7 +44,7 @@ std::optional<std::string> token_of(const json& config, const char* key, const s
   return token.get<std::string>();
 }
 
-/// Files without a limit hold a number far above any length, 1e30.
+/// Files without a limit have a huge number, 1e30.
 std::optional<int64_t> max_length_of(const json& config, const std::filesystem::path& path) {
   const auto length = config.value("model_max_length", json());
   if (length.is_null()) return std::nullopt;
@@ -84,12 +84,12 @@ std::string class_name_of(const json& config, const json& model, const std::file
   auto declared = text_of(config, "tokenizer_class");
   if (declared.empty()) declared = text_of(model, "tokenizer_class");
   const auto name = tokenizer_class_name(text_of(model, "model_type"), declared);
-  // Files of Llama 3 name a class that is made for words with visible spaces; Python does not heed it either.
+  // Files of Llama 3 name the class of SentencePiece models; Python ignores it too.
   return name == "Llama" && is_byte_level(directory / "tokenizer.json") ? "" : name;
 }
 
-/// How many tokens a model with learnt positions has places for. RoBERTa and MPNet leave some of them unused, and
-/// DeBERTa need not have any. What the file leaves out is as in the model's class.
+/// The number of usable position embeddings of a model. RoBERTa and MPNet do not use the first ones, and DeBERTa may
+/// have none. Missing keys have the defaults of the model's class.
 std::optional<int64_t> positions_of(const json& model) {
   static const std::set<std::string> from_zero{"albert", "bert", "deberta-v2", "distilbert", "electra"};
   static const std::set<std::string> after_padding{"camembert", "roberta", "xlm-roberta"};
@@ -108,7 +108,7 @@ std::optional<int64_t> positions_of(const json& model) {
   return positions > 0 ? std::optional(positions) : std::nullopt;
 }
 
-/// Changes the tokens that a file names; null means that there is none.
+/// Overrides the tokens that a file names; null removes a token.
 void read_special_tokens(const json& config, const std::filesystem::path& path, SpecialTokens& tokens) {
   auto read = [&](const char* key, std::optional<std::string>& token) {
     if (config.contains(key)) token = token_of(config, key, path);
@@ -182,7 +182,7 @@ TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory, co
   auto& pad_token = result.special_tokens.pad_token;
   if (padding && !pad_token && !defaults.without_padding) pad_token = padding->pad_token;
   read_special_tokens(config, path, result.special_tokens);
-  if (!config.contains("added_tokens_decoder")) {  // files with it were written when the map was of no use any more
+  if (!config.contains("added_tokens_decoder")) {  // newer files, for which Python ignores the map
     const auto map = directory / "special_tokens_map.json";
     read_special_tokens(read_object(map), map, result.special_tokens);
   }

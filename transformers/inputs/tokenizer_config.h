@@ -1,6 +1,6 @@
 #pragma once
 
-// tokenizer_config.json of a checkpoint: what is known of a tokenizer besides how it splits text.
+// Reads tokenizer_config.json of a checkpoint: special tokens, lengths and the names of the model's inputs.
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace transformers::inputs {
 
-/// The tokens that have a meaning of their own; a tokenizer need not have all of them.
+/// The special tokens. A tokenizer need not have all of them.
 struct SpecialTokens {
   std::optional<std::string> pad_token = std::nullopt;
   std::optional<std::string> unk_token = std::nullopt;
@@ -24,23 +24,23 @@ struct SpecialTokens {
   std::optional<std::string> eos_token = std::nullopt;
 };
 
-/// The defaults of a class.
+/// The defaults of one of Python's tokenizer classes.
 struct TokenizerClass {
   std::vector<std::string> model_input_names = {"input_ids", "attention_mask"};
   SpecialTokens special_tokens = {};
   tokenizers::Direction padding_side = tokenizers::Direction::Right;
-  bool without_padding = false;  // there is no pad_token, also where tokenizer.json asks for padding
+  bool without_padding = false;  // no pad_token, even if tokenizer.json enables padding
 };
 
-/// The class that Python's AutoTokenizer takes for models of `model_type` ("bert"; empty: not known) whose files name
-/// the class `declared` ("BertTokenizerFast"; empty: none), without the "Tokenizer" in its name. Empty: none in
-/// particular.
+/// The tokenizer class that Python's AutoTokenizer chooses, without the suffix "Tokenizer". `model_type` is that of
+/// config.json, such as "bert", or empty. `declared` is the class in tokenizer_config.json, such as
+/// "BertTokenizerFast", or empty. Returns an empty name if there is no special class.
 std::string tokenizer_class_name(const std::string& model_type, const std::string& declared);
 
-/// The defaults of the class with this name. One that is not known has no special tokens.
+/// The defaults of the class `name`. An unknown class has no special tokens.
 TokenizerClass find_tokenizer_class(const std::string& name);
 
-/// Whether the vocab.txt of the class with this name is used as BERT uses it.
+/// Whether the class `name` uses a vocab.txt as BERT does.
 bool splits_like_bert(const std::string& name);
 
 }  // namespace transformers::inputs
@@ -51,24 +51,25 @@ using inputs::SpecialTokens;
 
 namespace transformers::inputs {
 
-/// The settings that a tokenizer of Python's transformers would have.
+/// The settings that the tokenizer has in Python's Transformers.
 struct TokenizerConfig {
-  std::optional<int64_t> model_max_length = std::nullopt;  // tokens that the model takes; nothing: any number
-  std::optional<int64_t> max_positions = std::nullopt;     // places that it has for tokens; nothing: it counts none
+  std::optional<int64_t> model_max_length = std::nullopt;  // nullopt: no limit
+  std::optional<int64_t> max_positions = std::nullopt;     // number of position embeddings; nullopt: none
   tokenizers::Direction padding_side = tokenizers::Direction::Right;
   tokenizers::Direction truncation_side = tokenizers::Direction::Right;
   SpecialTokens special_tokens = {};
   std::vector<std::string> model_input_names = {"input_ids", "attention_mask"};
-  bool clean_up_tokenization_spaces = false;  // when tokens become text again
+  bool clean_up_tokenization_spaces = false;  // applied by decode
 };
 
-/// Reads tokenizer_config.json, special_tokens_map.json and config.json of `directory`, all of which may be missing,
-/// for the `tokenizer` that was read there. What they leave out follows from its own padding and truncation, and else
-/// from its class; a length that they leave out, or that is longer, is as many positions as the model has. Throws Error
-/// naming the file for one that is broken.
+/// Reads tokenizer_config.json, special_tokens_map.json and config.json of `directory`, for the `tokenizer` that was
+/// read from there. Any of them may be missing. Missing settings are those of `tokenizer` (its padding and truncation)
+/// or of its class. model_max_length is at most the number of positions of the model. Throws Error if a file is
+/// invalid; the message names it.
 TokenizerConfig read_tokenizer_config(const std::filesystem::path& directory, const tokenizers::Tokenizer& tokenizer);
 
-/// Reads how the vocab.txt of `directory` is used. Throws Error where that is not as BERT uses it.
+/// Reads the options for the vocab.txt of `directory`. Throws Error if the tokenizer class is known and does not use a
+/// vocab.txt as BERT does.
 tokenizers::VocabOptions read_vocab_options(const std::filesystem::path& directory);
 
 }  // namespace transformers::inputs

@@ -1,4 +1,4 @@
-// ALBERT (Lan et al., 2019): one layer, or a few, used again and again; small embeddings.
+// ALBERT (Lan et al., 2019): layers share their parameters; embeddings are smaller than the hidden size.
 
 #include <ATen/ops/tanh.h>
 
@@ -11,7 +11,7 @@ namespace transformers {
 
 namespace {
 
-/// BERT's layer with dropout after attention alone.
+/// BERT's layer with dropout only after attention.
 class AlbertLayer : public Block {
  public:
   explicit AlbertLayer(const BertConfig& config);

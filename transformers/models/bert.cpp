@@ -44,7 +44,7 @@ BertEmbeddings::BertEmbeddings(const BertConfig& config, std::optional<int64_t> 
     position_embeddings_ =
         embedding("position_embeddings", config.max_position_embeddings, config.embedding_size, position_padding);
   };
-  // Where padding has a position, the table comes last in the model's order.
+  // If padding has a position, the position table is the last of these modules, as in Python.
   if (!position_padding) add_positions();
   token_type_embeddings_ = embedding("token_type_embeddings", config.type_vocab_size, config.embedding_size);
   norm_ = layer_norm("LayerNorm", config.embedding_size, config.layer_norm_eps);

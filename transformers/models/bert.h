@@ -1,6 +1,6 @@
 #pragma once
 
-// BERT (Devlin et al., 2018), and what its descendants take from it. MiniLM is a small BERT.
+// BERT (Devlin et al., 2018), and the parts that models derived from it use. MiniLM is a small BERT.
 
 #include <optional>
 #include <string>
@@ -11,27 +11,28 @@
 
 namespace transformers {
 
-/// The sizes of BERT and of the models made like it; the values here are those of a config.json that says nothing.
+/// The hyperparameters of BERT and similar models. The values here are the defaults for keys that config.json does not
+/// have.
 struct BertConfig {
   int64_t vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12;
   int64_t intermediate_size = 3072, max_position_embeddings = 512, type_vocab_size = 2, pad_token_id = 0;
-  int64_t embedding_size = 0;  // 0: hidden_size, and no key of the configuration
+  int64_t embedding_size = 0;  // 0: hidden_size, and the key is not read
   double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1, layer_norm_eps = 1e-12;
   std::string hidden_act = "gelu";
 
-  /// What `config` says; where it says nothing, `defaults`. Throws Error when these make no model.
+  /// Reads `config`, with `defaults` for missing keys. Throws Error for values that contradict each other.
   static BertConfig from(const PretrainedConfig& config, const BertConfig& defaults);
 
-  /// BERT's own.
+  /// The same with the defaults of BERT.
   static BertConfig from(const PretrainedConfig& config);
 
   int64_t head_size() const { return hidden_size / num_attention_heads; }
 };
 
-/// Words, segments and positions, added up.
+/// The sum of token, segment and position embeddings.
 class BertEmbeddings : public Block {
  public:
-  /// `position_padding` is the row of the table of positions that stands for padding, in models that have one.
+  /// `position_padding` is the row of the position table for padding, in models that have one.
   explicit BertEmbeddings(const BertConfig& config, std::optional<int64_t> position_padding = std::nullopt);
   at::Tensor forward(const ModelInputs& inputs, const at::Tensor& position_ids);
 
@@ -41,10 +42,10 @@ class BertEmbeddings : public Block {
   LayerNorm norm_ = nullptr;
 };
 
-/// The second half of a layer: a feed-forward network, the sum with its input, a normalisation.
+/// The second half of a layer: a feed-forward network with residual connection and layer norm.
 class BertFeedForward : public Block {
  protected:
-  /// Called after the layers of attention are registered, which come first in checkpoints.
+  /// Call it after registering the attention layers, because these come first in checkpoints.
   void add_feed_forward(const BertConfig& config);
   at::Tensor feed_forward(const at::Tensor& x);
 
@@ -55,7 +56,7 @@ class BertFeedForward : public Block {
   LayerNorm output_norm_ = nullptr;
 };
 
-/// Attention, the sum with its input, a normalisation; then the feed-forward network.
+/// Attention with residual connection and layer norm, then the feed-forward network.
 class BertLayer : public BertFeedForward {
  public:
   explicit BertLayer(const BertConfig& config);
@@ -67,11 +68,11 @@ class BertLayer : public BertFeedForward {
   LayerNorm attention_norm_;
 };
 
-/// How a descendant of BERT differs.
+/// How a model derived from BERT differs from it.
 struct BertVariant {
   std::string class_name = "BertModel";
   std::string base_model_prefix = "bert";
-  bool positions_after_padding = false;  // positions count from the padding's id, and padding has no position
+  bool positions_after_padding = false;  // positions start at pad_token_id + 1; padding has pad_token_id
   bool with_pooler = true;
 };
 
@@ -89,7 +90,7 @@ class BertModel : public BaseModel {
   BertConfig sizes_;
   bool positions_after_padding_;
   std::shared_ptr<BertEmbeddings> embeddings_;
-  Linear projection_ = nullptr;  // where the embeddings have a size of their own
+  Linear projection_ = nullptr;  // only if embedding_size differs from hidden_size
   std::vector<std::shared_ptr<BertLayer>> layers_;
   Linear pooler_ = nullptr;
 };

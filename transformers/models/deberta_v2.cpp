@@ -1,4 +1,4 @@
-// DeBERTa-v2 and v3 (He et al., 2020 and 2021): what a token says and where it stands attend to each other separately.
+// DeBERTa-v2 and v3 (He et al., 2020 and 2021): attention with separate vectors for content and position.
 
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace transformers {
 
 namespace {
 
-/// Words, and where the model has them positions and segments, added up.
+/// The sum of token embeddings and, if the model has them, position and segment embeddings.
 class DebertaV2Embeddings : public Block {
  public:
   explicit DebertaV2Embeddings(const DebertaV2Config& config);
@@ -48,7 +48,7 @@ class DebertaV2Convolution : public Block {
  public:
   explicit DebertaV2Convolution(const DebertaV2Config& config);
 
-  /// `x` is what the first layer was given, `residual` what it made of it; `attention_mask` may be undefined.
+  /// `x` is the input of the first layer, `residual` its output; `attention_mask` may be undefined.
   at::Tensor forward(const at::Tensor& x, const at::Tensor& residual, const at::Tensor& attention_mask);
 
  private:
@@ -231,7 +231,7 @@ DebertaV2ForSequenceClassification::DebertaV2ForSequenceClassification(const Pre
 at::Tensor DebertaV2ForSequenceClassification::classify(const ModelInputs& inputs) {
   auto first = dropout(deberta_->forward(inputs).last_hidden_state.select(1, 0), pooler_dropout_);
   auto logits = classifier_(dropout(pooler_activation_(pooler_(first)), classifier_dropout_));
-  // Numbers that a loss is computed for are a list in Python too.
+  // For regression, Python flattens the logits too.
   bool numbers = inputs.labels.defined() && config().num_labels() == 1 && !config().find<std::string>("problem_type");
   if (!numbers) return logits;
   if (!at::isFloatingType(inputs.labels.scalar_type())) {
@@ -241,8 +241,8 @@ at::Tensor DebertaV2ForSequenceClassification::classify(const ModelInputs& input
   return logits.view({-1}).to(inputs.labels.scalar_type());
 }
 
-/// As elsewhere when problem_type is given. Without it, labels may be probabilities of the classes, and the loss is
-/// computed in float.
+/// The usual loss if problem_type is set. Without it, labels may be class probabilities, and the loss is computed in
+/// float32.
 at::Tensor DebertaV2ForSequenceClassification::loss(const at::Tensor& logits, const at::Tensor& labels) {
   if (config().find<std::string>("problem_type")) return SequenceClassificationModel::loss(logits, labels);
   bool one_number = config().num_labels() == 1;

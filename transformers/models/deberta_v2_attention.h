@@ -1,13 +1,13 @@
 #pragma once
 
-// Disentangled attention (He et al., 2020): besides the contents of two tokens, the content of each meets the distance
-// to the other.
+// Disentangled attention (He et al., 2020): the score of two tokens is the sum of content-to-content,
+// content-to-position and position-to-content terms.
 
 #include "transformers/models/bert.h"
 
 namespace transformers {
 
-/// BERT's sizes, and those of DeBERTa's own parts.
+/// The hyperparameters of BERT, and those of DeBERTa's own parts.
 struct DebertaV2Config : BertConfig {
   int64_t attention_head_size;  // of one head
   bool relative_attention, share_att_key, position_biased_input;
@@ -16,17 +16,17 @@ struct DebertaV2Config : BertConfig {
   int64_t max_relative_positions;
   int64_t conv_kernel_size, conv_groups;  // a kernel size of 0: no convolution
   std::string conv_act;
-  bool normalize_distances;  // the table of distances goes through a norm
+  bool normalize_distances;  // layer norm on the table of relative positions
 
   explicit DebertaV2Config(const PretrainedConfig& config);
 
-  /// How many distances to each side have a row of their own.
+  /// The number of relative positions per direction in the table.
   int64_t distance_span() const { return position_buckets > 0 ? position_buckets : max_relative_positions; }
 };
 
-/// What the layers need besides x: which positions see each other, and how far apart they are.
+/// The further inputs of the layers: attention mask and relative positions.
 struct DebertaV2Context {
-  at::Tensor mask;       // [batch, 1, length, length]; undefined: all see all
+  at::Tensor mask;       // [batch, 1, length, length]; undefined: nothing is masked
   at::Tensor positions;  // [length, length]: relative positions; undefined without relative attention
 };
 
@@ -34,7 +34,7 @@ class DebertaV2Attention : public Block {
  public:
   explicit DebertaV2Attention(const DebertaV2Config& config);
 
-  /// `distances` is the table of what each distance means.
+  /// `distances` is the embedding table of relative positions.
   at::Tensor forward(const at::Tensor& x, const DebertaV2Context& context, at::Tensor distances);
 
  private:

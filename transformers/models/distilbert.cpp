@@ -18,7 +18,7 @@ namespace transformers {
 
 namespace {
 
-/// The sizes of DistilBERT, under its own names.
+/// The hyperparameters of DistilBERT, which has its own names for them.
 struct DistilBertConfig {
   int64_t vocab_size, max_position_embeddings, n_layers, n_heads, dim, hidden_dim, pad_token_id;
   double dropout, attention_dropout;
@@ -28,7 +28,7 @@ struct DistilBertConfig {
   explicit DistilBertConfig(const PretrainedConfig& config);
 };
 
-/// Words and positions, added up.
+/// The sum of token and position embeddings.
 class DistilBertEmbeddings : public Block {
  public:
   explicit DistilBertEmbeddings(const DistilBertConfig& config);
@@ -42,7 +42,7 @@ class DistilBertEmbeddings : public Block {
   LayerNorm norm_;
 };
 
-/// Attention and a feed-forward network, each followed by the sum with its input and a normalisation.
+/// Attention and a feed-forward network, each with a residual connection and a layer norm after it.
 class DistilBertLayer : public Block {
  public:
   explicit DistilBertLayer(const DistilBertConfig& config);

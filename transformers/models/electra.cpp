@@ -1,4 +1,4 @@
-// ELECTRA (Clark et al., 2020): BERT's layers, trained to tell replaced tokens, with embeddings that may be smaller.
+// ELECTRA (Clark et al., 2020): BERT's layers, trained to detect replaced tokens, with embeddings that may be smaller.
 
 #include "transformers/heads.h"
 #include "transformers/models/bert.h"

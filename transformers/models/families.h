@@ -1,6 +1,6 @@
 #pragma once
 
-// The built-in architectures, one function for each model_type. The file of a model defines its own.
+// The built-in architectures, one function for each model_type. Each is defined in the file of its model.
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-// GPT-2 (Radford et al., 2019): a decoder that normalises before each step, with learnt positions.
+// GPT-2 (Radford et al., 2019): a decoder with a layer norm before each sub-layer and learnt positions.
 
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace transformers {
 
 namespace {
 
-/// The sizes of GPT-2, under its own names.
+/// The hyperparameters of GPT-2, which has its own names for them.
 struct GPT2Config {
   int64_t vocab_size, n_positions, n_embd, n_layer, n_head, n_inner;
   double resid_pdrop, embd_pdrop, attn_pdrop, layer_norm_epsilon, initializer_range;
@@ -26,7 +26,7 @@ struct GPT2Config {
   double residual_range() const;
 };
 
-/// Attention to what is before, with one projection for queries, keys and values.
+/// Causal attention, with one projection for queries, keys and values.
 class GPT2Attention : public Block {
  public:
   GPT2Attention(const GPT2Config& config, int64_t layer);
@@ -52,7 +52,7 @@ class GPT2MLP : public Block {
   Conv1D inner_, output_;
 };
 
-/// Attention and the feed-forward network, each after a normalisation and added to its input.
+/// Attention and the feed-forward network, each with a layer norm before it and a residual connection.
 class GPT2Block : public Block {
  public:
   GPT2Block(const GPT2Config& config, int64_t layer);
@@ -70,7 +70,7 @@ class GPT2Model : public BaseModel {
  public:
   explicit GPT2Model(const PretrainedConfig& config);
 
-  /// The table of tokens, which the language model shares.
+  /// The token embeddings, which the language-model head shares.
   const Embedding& words() const { return words_; }
 
  private:
@@ -88,7 +88,7 @@ class GPT2ForSequenceClassification : public DecoderForSequenceClassification {
   explicit GPT2ForSequenceClassification(const PretrainedConfig& config);
 };
 
-/// The decoder, predicting the next tokens.
+/// The decoder with a language-model head.
 class GPT2LMHeadModel : public DecoderForCausalLM {
  public:
   explicit GPT2LMHeadModel(const PretrainedConfig& config);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Llama (Touvron et al., 2023): a decoder with rotary positions, root-mean-square norms, gated feed-forward networks
-// and heads of keys and values that several heads of queries share. Mistral and Qwen are variants of it.
+// and grouped-query attention. Mistral and Qwen are variants of it.
 
 #include <optional>
 #include <string>
@@ -13,12 +13,13 @@
 
 namespace transformers {
 
-/// The sizes of Llama and of the models made like it; the values here are those of a config.json that says nothing.
+/// The hyperparameters of Llama and similar models. The values here are the defaults for keys that config.json does not
+/// have.
 struct LlamaConfig {
-  std::string family = "Llama";  // how the names of the classes begin
+  std::string family = "Llama";  // prefix of the class names
   int64_t vocab_size = 32000, hidden_size = 4096, intermediate_size = 11008, num_hidden_layers = 32;
   int64_t num_attention_heads = 32;
-  int64_t num_key_value_heads = 0;  // 0: as many as num_attention_heads
+  int64_t num_key_value_heads = 0;  // 0: num_attention_heads
   int64_t head_dim = 0;             // 0: hidden_size / num_attention_heads
   int64_t max_position_embeddings = 2048;
   double rms_norm_eps = 1e-6, attention_dropout = 0;
@@ -27,17 +28,17 @@ struct LlamaConfig {
   bool output_bias = false;      // in the projection after attention
   bool mlp_bias = false;
   bool normalize_heads = false;     // queries and keys are normalised
-  int64_t sliding_window = 0;       // how far back a layer with a window sees
+  int64_t sliding_window = 0;       // window length of the layers in is_windowed
   std::vector<bool> is_windowed{};  // by layer; empty: none
 
-  /// What `config` says under the keys that all of them have; where it says nothing, `defaults`.
+  /// Reads the keys that all these models have from `config`, with `defaults` for missing ones.
   static LlamaConfig from(const PretrainedConfig& config, const LlamaConfig& defaults);
 
-  /// Llama's own.
+  /// The same with the defaults of Llama.
   static LlamaConfig from(const PretrainedConfig& config);
 };
 
-/// Attention and a gated feed-forward network, each after a normalisation and added to its input.
+/// Attention and a gated feed-forward network, each with a norm before it and a residual connection.
 class LlamaLayer : public Block {
  public:
   explicit LlamaLayer(const LlamaConfig& config);
@@ -62,7 +63,7 @@ class LlamaModel : public BaseModel {
   explicit LlamaModel(const PretrainedConfig& config) : LlamaModel(config, LlamaConfig::from(config)) {}
   LlamaModel(const PretrainedConfig& config, const LlamaConfig& sizes);
 
-  /// The table of tokens, which the language model may share.
+  /// The token embeddings, which the language-model head may share.
   const Embedding& words() const { return words_; }
 
  private:
@@ -83,7 +84,7 @@ class LlamaForSequenceClassification : public DecoderForSequenceClassification {
   LlamaForSequenceClassification(const PretrainedConfig& config, const LlamaConfig& sizes);
 };
 
-/// The decoder, predicting the next tokens.
+/// The decoder with a language-model head.
 class LlamaForCausalLM : public DecoderForCausalLM {
  public:
   explicit LlamaForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, LlamaConfig::from(config)) {}

@@ -8,7 +8,7 @@ namespace transformers {
 
 namespace {
 
-// Mistral (Jiang et al., 2023): Llama with layers that see a limited number of tokens back.
+// Mistral (Jiang et al., 2023): Llama with sliding-window attention.
 
 LlamaConfig mistral_config(const PretrainedConfig& config) {
   auto sizes = LlamaConfig::from(
@@ -33,7 +33,7 @@ class MistralForSequenceClassification : public LlamaForSequenceClassification {
       : LlamaForSequenceClassification(config, mistral_config(config)) {}
 };
 
-/// The decoder, predicting the next tokens.
+/// The decoder with a language-model head.
 class MistralForCausalLM : public LlamaForCausalLM {
  public:
   explicit MistralForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, mistral_config(config)) {}
@@ -78,7 +78,7 @@ class Qwen2ForSequenceClassification : public LlamaForSequenceClassification {
       : LlamaForSequenceClassification(config, qwen2_config(config)) {}
 };
 
-/// The decoder, predicting the next tokens.
+/// The decoder with a language-model head.
 class Qwen2ForCausalLM : public LlamaForCausalLM {
  public:
   explicit Qwen2ForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, qwen2_config(config)) {}
@@ -113,7 +113,7 @@ class Qwen3ForSequenceClassification : public LlamaForSequenceClassification {
       : LlamaForSequenceClassification(config, qwen3_config(config)) {}
 };
 
-/// The decoder, predicting the next tokens.
+/// The decoder with a language-model head.
 class Qwen3ForCausalLM : public LlamaForCausalLM {
  public:
   explicit Qwen3ForCausalLM(const PretrainedConfig& config) : LlamaForCausalLM(config, qwen3_config(config)) {}

@@ -1,5 +1,5 @@
-// ModernBERT (Warner et al., 2024): an encoder with rotary positions, gated feed-forward networks, no biases, and
-// layers of which most look only around each token.
+// ModernBERT (Warner et al., 2024): an encoder with rotary positions, gated feed-forward networks, no biases, and local
+// attention in most layers.
 
 #include <cmath>
 #include <vector>
@@ -18,7 +18,7 @@ namespace transformers {
 
 namespace {
 
-/// The sizes of ModernBERT.
+/// The hyperparameters of ModernBERT.
 struct ModernBertConfig {
   int64_t vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, pad_token_id;
   int64_t max_position_embeddings;
@@ -37,7 +37,7 @@ struct ModernBertConfig {
   double residual_range() const;
 };
 
-/// Words alone: positions come in with attention.
+/// Token embeddings only: positions are applied in attention.
 class ModernBertEmbeddings : public Block {
  public:
   explicit ModernBertEmbeddings(const ModernBertConfig& config);
@@ -75,7 +75,7 @@ class ModernBertMLP : public Block {
   Linear inner_, output_;
 };
 
-/// Attention and a feed-forward network, each after a normalisation and added to its input.
+/// Attention and a feed-forward network, each with a layer norm before it and a residual connection.
 class ModernBertLayer : public Block {
  public:
   /// The first layer has no norm before attention: the embeddings are normalised already.
@@ -104,7 +104,7 @@ class ModernBertModel : public BaseModel {
   LayerNorm norm_ = nullptr;
 };
 
-/// A hidden layer between a text's vector and what is predicted from it.
+/// The prediction head: dense layer, activation and layer norm.
 class ModernBertPredictionHead : public Block {
  public:
   explicit ModernBertPredictionHead(const ModernBertConfig& config);

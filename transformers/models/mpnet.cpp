@@ -16,7 +16,7 @@ namespace transformers {
 
 namespace {
 
-/// Words and positions, added up.
+/// The sum of token and position embeddings.
 class MPNetEmbeddings : public Block {
  public:
   explicit MPNetEmbeddings(const BertConfig& config);
@@ -28,7 +28,7 @@ class MPNetEmbeddings : public Block {
   LayerNorm norm_;
 };
 
-/// BERT's layer, with a bias added to what each head thinks of two positions.
+/// BERT's layer, with a position bias added to the attention scores of each head.
 class MPNetLayer : public BertFeedForward {
  public:
   explicit MPNetLayer(const BertConfig& config);
@@ -42,7 +42,7 @@ class MPNetLayer : public BertFeedForward {
   LayerNorm attention_norm_;
 };
 
-/// The encoder, with a pooler unless that is not wanted.
+/// The encoder, with an optional pooler.
 class MPNetModel : public BaseModel {
  public:
   explicit MPNetModel(const PretrainedConfig& config, bool with_pooler = true);

@@ -1,5 +1,5 @@
-// RoBERTa (Liu et al., 2019): BERT trained better. XLM-RoBERTa and CamemBERT are the same model for more languages, and
-// for French.
+// RoBERTa (Liu et al., 2019): BERT with another training recipe. XLM-RoBERTa is the same model for many languages,
+// CamemBERT for French.
 
 #include "transformers/heads.h"
 #include "transformers/models/bert.h"
@@ -9,14 +9,14 @@ namespace transformers {
 
 namespace {
 
-/// What the models made like RoBERTa are called, and what their configurations mean when they say nothing.
+/// The class names of a model like RoBERTa, and the defaults of its configuration.
 struct RobertaFamily {
   std::string name = "Roberta";
   int64_t vocab_size = 50265;
   bool classifier_first = false;  // whether the classifier comes before the model in the order of parameters
 };
 
-/// The encoder, with a pooler unless that is not wanted.
+/// The encoder, with an optional pooler.
 class RobertaModel : public BertModel {
  public:
   explicit RobertaModel(const PretrainedConfig& config, const RobertaFamily& family = {}, bool with_pooler = true);

@@ -48,7 +48,7 @@ using accelerate::fail;
 
 namespace {
 
-/// What a schedule is made of.
+/// The arguments of a schedule's factory function.
 struct Request {
   std::string_view name;
   torch::optim::Optimizer& optimizer;
@@ -62,7 +62,7 @@ struct Request {
 
 using Options = std::set<std::string_view>;
 
-/// How the schedule of one name is made, and what has to be known for it.
+/// The factory function of a schedule, and the options that it requires.
 struct Recipe {
   std::string_view name;
   bool needs_warmup_steps;

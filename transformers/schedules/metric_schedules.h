@@ -1,6 +1,6 @@
 #pragma once
 
-// The schedules that follow a metric, such as the evaluation loss: ReduceLROnPlateau and GreedyLR.
+// The schedules that use a metric, such as the evaluation loss: ReduceLROnPlateau and GreedyLR.
 
 #include <cstdint>
 #include <deque>
@@ -14,32 +14,32 @@ namespace transformers::schedules {
 /// When a measured value counts as better than the best so far.
 struct Improvement {
   std::string mode = "min";            // whether lower (min) or higher (max) is better
-  std::string threshold_mode = "rel";  // the threshold is a part of the best (rel), or a difference (abs)
+  std::string threshold_mode = "rel";  // the threshold is relative to the best (rel) or absolute (abs)
   double threshold = 1e-4;
 
-  /// Throws Error for a mode that there is not.
+  /// Throws Error for an unknown mode.
   void check() const;
 
-  /// The value that any other is better than.
+  /// The initial value of `best`: infinity or minus infinity.
   double worst() const;
 
   bool is_better(double value, double best) const;
 };
 
-/// What both schedules of this file take. Bounds hold one value for each group of parameters.
+/// Options of both schedules. Bounds have one value for each parameter group.
 struct MetricOptions {
   Improvement improvement = {};
   double factor = 0.1;    // below 1
-  int64_t patience = 10;  // values without a change for the better (or worse) that are let pass
-  int64_t cooldown = 0;   // values that do not count after the rate fell
+  int64_t patience = 10;  // values without improvement (or worsening) before the rate changes
+  int64_t cooldown = 0;   // values that are not counted after a reduction
   std::vector<double> min_lrs = {};
-  double eps = 1e-8;  // smaller changes of the rate are not made
+  double eps = 1e-8;  // smaller changes of the rate are skipped
 };
 
-/// Throws Error for options that make no sense for an optimizer with `num_groups` groups of parameters.
+/// Throws Error for options that are invalid for an optimizer with `num_groups` parameter groups.
 void check_options(const MetricOptions& options, size_t num_groups, const char* schedule);
 
-/// Calls `visit(key, value)` for each option; Python keeps them in the state of a schedule too.
+/// Calls `visit(key, value)` for each option. As in Python, options are part of the state_dict.
 template <class Options, class Visit>
 void for_each_option(Options& options, Visit&& visit) {
   visit("mode", options.improvement.mode);
@@ -52,17 +52,17 @@ void for_each_option(Options& options, Visit&& visit) {
   visit("eps", options.eps);
 }
 
-/// For a visit of fields: copies each into `state`.
+/// A visitor for for_each_option and for_each_field that copies each value into `state`.
 inline auto writer(ScheduleState& state) {
   return [&](const char* key, const auto& value) { write_state(state, key, value); };
 }
 
-/// For a visit of fields: sets each from `state`.
+/// A visitor that sets each value from `state`.
 inline auto reader(const ScheduleState& state) {
   return [&](const char* key, auto& value) { read_state(state, key, value); };
 }
 
-/// Multiplies the rates by `factor` when the value has not improved for longer than `patience`.
+/// Multiplies the rates by `factor` if the metric has not improved for more than `patience` values.
 class ReduceLROnPlateau final : public Schedule {
  public:
   ReduceLROnPlateau(torch::optim::Optimizer& optimizer, MetricOptions options);
@@ -83,18 +83,18 @@ class ReduceLROnPlateau final : public Schedule {
   int64_t last_epoch_ = 0;
 };
 
-/// What GreedyLR takes besides.
+/// The options of GreedyLR.
 struct GreedyOptions : MetricOptions {
-  int64_t warmup = 0;  // values that do not count after the rate rose
+  int64_t warmup = 0;  // values that are not counted after an increase
   std::vector<double> max_lrs = {};
-  bool smooth = false;  // follow the mean of the last `window_size` values
+  bool smooth = false;  // use the mean of the last `window_size` values
   int64_t window_size = 50;
-  int64_t reset_start = 500;  // reductions at the lower bound before everything starts anew
-  bool verbose = false;       // say each change of the rate
+  int64_t reset_start = 500;  // reductions at the lower bound before a reset to the initial state
+  bool verbose = false;       // log each change of the rate
 };
 
-/// Divides the rates by `factor` when the value improved more often in a row than `patience`, multiplies them when it
-/// did not for as long, and starts anew after a long time at the lower bound.
+/// Divides the rates by `factor` after more than `patience` improvements in a row, and multiplies them by it after more
+/// than `patience` values without one. Resets to the initial state after `reset_start` reductions at the lower bound.
 class GreedyLR final : public Schedule {
  public:
   GreedyLR(torch::optim::Optimizer& optimizer, GreedyOptions options);

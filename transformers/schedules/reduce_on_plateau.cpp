@@ -46,7 +46,7 @@ ScheduleState ReduceLROnPlateau::state_dict() const {
   auto state =
       ScheduleState::dict({{"_last_lr", list_of(learning_rates())}, {"mode_worse", options_.improvement.worst()}});
   for_each_field(*this, writer(state));
-  // What Python gives to groups that are added later: the bound, where there is a single one.
+  // Python's default for parameter groups that are added later: the lower bound if all groups have the same.
   const auto& bounds = options_.min_lrs;
   const bool single = std::equal(bounds.begin() + 1, bounds.end(), bounds.begin());
   write_state(state, "default_min_lr", single ? ScheduleState(bounds.front()) : ScheduleState());

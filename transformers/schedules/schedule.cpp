@@ -12,8 +12,8 @@ namespace {
 
 using Rates = std::vector<double>;
 
-/// The rates of an optimizer's groups before its first schedule, which Python keeps in the groups themselves: `now`
-/// where no schedule of this optimizer lives, and for groups that were added since.
+/// The rates of an optimizer's parameter groups before its first schedule. Python stores them in the groups as
+/// initial_lr. They are `now` if the optimizer has no schedule yet, and for groups that were added since.
 std::shared_ptr<const Rates> initial_rates(const torch::optim::Optimizer& optimizer, const Rates& now) {
   static std::mutex mutex;
   static std::map<const torch::optim::Optimizer*, std::weak_ptr<Rates>> known;
@@ -74,7 +74,7 @@ ScheduleState LambdaSchedule::state_dict() const {
                               {"_is_initial", false},
                               {"_get_lr_called_within_step", false},
                               {"_last_lr", list_of(learning_rates())},
-                              // Python keeps the attributes of callable objects here; a plain function has none.
+                              // Python stores the attributes of callable objects here; a plain function has none.
                               {"lr_lambdas", ScheduleState::list(ScheduleState::Items(base_lrs_.size()))}});
 }
 

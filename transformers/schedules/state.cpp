@@ -6,7 +6,7 @@ namespace transformers::schedules {
 
 namespace {
 
-/// What `read` makes of the value called `key`; an Error of it says which value that is.
+/// Calls `read` with the value of `key`, and adds the key to the message of an Error.
 template <class Read>
 auto value_of(const ScheduleState& state, std::string_view key, Read&& read) {
   const auto& value = find_state(state, key);

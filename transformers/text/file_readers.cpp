@@ -21,7 +21,7 @@ std::string value_of(const json& object, const std::string& key, bool is_list, c
     lines.fail_at(lines.line_number(), "the object has no '", key, "'; it has: ", known.empty() ? "nothing" : known);
   }
   if (is_list && item->is_array()) {
-    // Writing calls itself for each level, and would run out of stack.
+    // dump() is recursive: deeply nested values would overflow the stack.
     if (std::any_of(item->begin(), item->end(), [](const json& label) { return label.is_structured(); })) {
       lines.fail_at(lines.line_number(), "'", key,
                     "' is a list with lists or objects in it; it can have strings and numbers");
@@ -96,8 +96,8 @@ bool DelimitedReader::read_row() {
   return true;
 }
 
-/// Reads the field whose opening quote is at `position`, and leaves `position` at what follows the closing one. Takes
-/// further lines as the field goes on.
+/// Reads the field whose opening quote is at `position`, and leaves `position` at what follows the closing one. Reads
+/// further lines if the field contains line ends.
 void DelimitedReader::read_quoted_field(size_t& position) {
   auto& field = fields_.back();
   ++position;

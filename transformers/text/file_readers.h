@@ -1,6 +1,6 @@
 #pragma once
 
-// Reads the records of text files: line by line, with the position for messages, as delimited values or JSON lines.
+// Readers of lines, of delimited values (TSV, CSV) and of JSON lines. Errors name the file and the line.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace transformers::text {
 
-/// Reads a file of UTF-8 line by line. A byte order mark at its start is left out.
+/// Reads a UTF-8 file line by line. A byte order mark at its start is skipped.
 class LineReader {
  public:
   /// Throws Error when the file cannot be read.
@@ -40,7 +40,7 @@ class LineReader {
 
 struct Delimiters {
   char separator = ',';
-  bool quotes = true;  // a field may stand in quotes, with separators, line ends and doubled quotes inside
+  bool quotes = true;  // fields may be quoted, and then contain separators, line ends and doubled quotes
 };
 
 /// Reads TSV and CSV. Every row has as many fields as the first.
@@ -66,8 +66,8 @@ class DelimitedReader final : public RecordReader {
   bool row_pending_ = false;  // the first row is data and was read to count the fields
 };
 
-/// Reads JSON lines; columns are keys of the objects. Texts, numbers and booleans (as 0 and 1) are values,
-/// and lists where the options say so.
+/// Reads JSON lines; columns are keys of the objects. Values are strings, numbers and booleans (as 0 and 1). The first
+/// column can hold lists if the options say so.
 class JsonLinesReader final : public RecordReader {
  public:
   JsonLinesReader(const std::filesystem::path& path, const RecordOptions& options);

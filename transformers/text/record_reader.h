@@ -1,6 +1,6 @@
 #pragma once
 
-// The rows of a text file, whatever its format: the values of the columns that were asked for.
+// The interface of readers for rows of text files, independent of the format.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace transformers::text {
 
 enum class TextFormat { Tsv, Csv, JsonLines };
 
-/// A column by its name, or by its place, the first being 0.
+/// A column by its name, or by its index from 0.
 class Column {
  public:
   Column(const char* name) : column_(std::string(name)) {}
@@ -25,14 +25,14 @@ class Column {
   const std::string* name() const { return std::get_if<std::string>(&column_); }
   const int* index() const { return std::get_if<int>(&column_); }
 
-  /// The name, or the place as in "column 2".
+  /// The name, or the index as "column 2".
   std::string describe() const;
 
  private:
   std::variant<std::string, int> column_;
 };
 
-/// One row: the values of the wanted columns in their order, and the line it begins at.
+/// One row: the values of the requested columns in their order, and the line at which it begins.
 struct Record {
   std::vector<std::string> values;
   int64_t line_number = 0;
@@ -43,7 +43,7 @@ class RecordReader {
  public:
   virtual ~RecordReader() = default;
 
-  /// Reads the next row; false at the end of the file. Empty lines are no rows.
+  /// Reads the next row; false at the end of the file. Skips empty lines.
   virtual bool next(Record& record) = 0;
 };
 
@@ -52,12 +52,12 @@ struct RecordOptions {
   std::vector<Column> columns;
   bool header = true;
   std::optional<TextFormat> format = std::nullopt;
-  bool first_is_list = false;  // the first column holds lists in JSON, and its values are their text
+  bool first_is_list = false;  // the first column holds JSON lists; its values are their JSON text
 };
 
-/// A reader for `path`. A format that is not given is that of the extension: .tsv, .csv, .jsonl or .ndjson (or .json
-/// with an object on each line). TSV has no quotes; CSV has those of RFC 4180, line ends in fields included. Throws
-/// Error when the file or a column is not there.
+/// A reader for `path`. The default format is that of the extension: .tsv, .csv, .jsonl or .ndjson (or .json with an
+/// object on each line). TSV has no quotes. CSV has quotes as in RFC 4180, with line ends in fields. Throws Error if
+/// the file or a column does not exist.
 std::unique_ptr<RecordReader> open_records(const std::filesystem::path& path, const RecordOptions& options);
 
 }  // namespace transformers::text

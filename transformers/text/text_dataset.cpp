@@ -18,7 +18,7 @@ std::vector<Column> wanted_columns(const TextDatasetOptions& options) {
   return columns;
 }
 
-/// The number that `text` is, and nothing if it is none or more than that.
+/// Parses all of `text` as a number; nullopt if that fails.
 template <class T>
 std::optional<T> parse(const std::string& text) {
   T value = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Labelled texts from TSV, CSV or JSON lines, in memory or read as they are needed.
+// Data sets of labelled texts from TSV, CSV or JSON lines, in memory or streamed.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace transformers::text {
 
-/// A text, or a pair of texts, and its class, or a number or several labels that belong to it.
+/// A text or a pair of texts with its label: a class, a number for regression, or several labels.
 struct LabelledText {
   std::string text = {};
   std::optional<std::string> text_pair = std::nullopt;
@@ -25,18 +25,18 @@ struct LabelledText {
   friend bool operator==(const LabelledText&, const LabelledText&) = default;
 };
 
-/// What to read of a file, and which labels are good.
+/// Which columns to read, and which labels are valid.
 struct TextDatasetOptions {
   Column text = "text";
-  std::optional<Column> text_pair = std::nullopt;  // the second sentence, where there are pairs
+  std::optional<Column> text_pair = std::nullopt;  // the second text of pairs
   Column label = "label";
-  std::vector<std::string> label_names = {};        // labels in the file are these words; the first one becomes 0
-  bool regression = false;                          // labels are numbers of any kind, and no classes
+  std::vector<std::string> label_names = {};        // labels in the file are these names; the first is 0
+  bool regression = false;                          // labels are real numbers, not classes
   bool multi_label = false;                         // labels are lists in JSON, of 0 and 1 or of label_names
-  int64_t num_labels = 0;                           // labels lie below it; 0: they may be as large as they are
-  int64_t max_rows = 0;                             // rows to read from the start; 0: all
+  int64_t num_labels = 0;                           // labels must be below it; 0: no limit
+  int64_t max_rows = 0;                             // read only the first rows; 0: all
   bool header = true;                               // the first row of a TSV or CSV file names the columns
-  std::optional<TextFormat> format = std::nullopt;  // by the extension if not given
+  std::optional<TextFormat> format = std::nullopt;  // nullopt: by the extension
 };
 
 /// Reads the rows of a file once. Errors name the file and the line.
@@ -44,8 +44,7 @@ class TextReader {
  public:
   explicit TextReader(const std::filesystem::path& path, TextDatasetOptions options = {});
 
-  /// The next row, nothing at the end. Throws Error for a row that is broken, a label that is not good, and a file
-  /// without rows.
+  /// The next row; nullopt at the end. Throws Error for an invalid row or label, and for a file without rows.
   std::optional<LabelledText> next();
 
  private:
@@ -60,7 +59,7 @@ class TextReader {
   std::unique_ptr<RecordReader> records_;
   Record record_;
   int64_t num_rows_ = 0;
-  size_t num_labels_ = 0;  // of every row, where there are several
+  size_t num_labels_ = 0;  // of every row, with multi_label
 };
 
 /// All rows of a file in memory. Throws Error for everything that TextReader does.
@@ -78,10 +77,11 @@ class TextDataset {
   std::vector<LabelledText> rows_;
 };
 
-/// The same rows without holding them in memory: each walk reads the file again. An iterable data set for a DataLoader.
+/// The same rows without holding them in memory: each iteration reads the file again. An iterable data set for a
+/// DataLoader.
 class StreamedTextDataset {
  public:
-  /// One walk over the rows.
+  /// One iteration over the rows.
   class Iterator {
    public:
     using value_type = LabelledText;
@@ -102,7 +102,7 @@ class StreamedTextDataset {
     std::optional<LabelledText> row_;
   };
 
-  /// Throws Error when the file or a column is not there.
+  /// Throws Error if the file or a column does not exist.
   explicit StreamedTextDataset(std::filesystem::path path, TextDatasetOptions options = {});
 
   Iterator begin() const { return Iterator(std::make_unique<TextReader>(path_, options_)); }

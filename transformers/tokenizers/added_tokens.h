@@ -1,6 +1,6 @@
 #pragma once
 
-// Tokens beside the vocabulary of the model: found in the text before it is cut into words.
+// Added tokens: they are extracted from the text before the model tokenises the rest.
 
 #include <array>
 #include <cstddef>
@@ -21,11 +21,11 @@ namespace transformers::tokenizers {
 
 struct AddedToken {
   std::string content = {};
-  bool single_word = false;  // found only where no word continues before or after it
-  bool lstrip = false;       // takes the white space before it along
-  bool rstrip = false;       // takes the white space after it along
-  bool normalized = true;    // looked for in the normalized text, in its own normalized form
-  bool special = false;      // left out by decode
+  bool single_word = false;  // matches whole words only
+  bool lstrip = false;       // includes white space before it
+  bool rstrip = false;       // includes white space after it
+  bool normalized = true;    // its normalized form is searched in the normalized text
+  bool special = false;      // skipped by decode
 };
 
 /// The added tokens of a tokenizer.
@@ -33,23 +33,23 @@ class AddedTokens {
  public:
   AddedTokens() = default;
 
-  /// Gives each token the id that `model` has for its content, or else the next free one; the last of equal tokens
-  /// counts. `normalizer` may be null.
+  /// Each token gets the id that `model` has for its content, or else the next free id. Of tokens with equal content
+  /// the last one is used. `normalizer` may be null.
   AddedTokens(const std::vector<AddedToken>& tokens, const Model& model, const Normalizer* normalizer);
 
-  /// Starts `pieces` with `text`: normalized, and cut at the added tokens. `part` is memory for the work.
+  /// Sets `pieces` to the normalized `text`, split at added tokens. `part` is reused scratch memory.
   void extract(std::string_view text, const Normalizer* normalizer, Pieces& pieces, NormalizedText& part) const;
 
   /// The id of the token with this content.
   std::optional<uint32_t> find(std::string_view content) const;
 
-  /// The token as it is decoded, or null when `id` is not one of an added token.
+  /// The text of the token in decode; null if `id` is not an added token.
   const std::string* text(uint32_t id) const;
 
-  /// Whether decode can leave `id` out.
+  /// Whether decode skips `id` if special tokens are skipped.
   bool is_special(uint32_t id) const;
 
-  /// How many tokens `model` does not have itself.
+  /// The number of added tokens that are not in the vocabulary of `model`.
   size_t num_beyond(const Model& model) const;
 
  private:
@@ -58,7 +58,7 @@ class AddedTokens {
     std::string text;  // its normalized form, or its content
   };
 
-  /// Looks for many tokens at once: the one that begins first, and of those the longest.
+  /// Searches many tokens at once. Finds the leftmost match, and of those the longest.
   class Finder {
    public:
     void build(std::vector<std::pair<std::string_view, uint32_t>> texts);

@@ -13,10 +13,10 @@
 
 namespace transformers::tokenizers {
 
-/// The "type" of a component. Throws Error, naming the `family` ("decoder"), when there is none.
+/// The "type" of a component. Throws Error if it is missing; the message names the `family`, such as "decoder".
 std::string component_type(const nlohmann::json& description, std::string_view family);
 
-/// Throws the Error for a type that `family` does not have, with those that it has.
+/// Throws Error for a type that `family` does not have; the message lists the `known` ones.
 [[noreturn]] void fail_unknown_type(std::string_view family, std::string_view type,
                                     std::initializer_list<std::string_view> known);
 
@@ -40,7 +40,7 @@ bool holds(const nlohmann::json& value) {
   }
 }
 
-/// What a T is called in an error.
+/// The name of T in error messages.
 template <class T>
 constexpr std::string_view kind_name() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -54,7 +54,7 @@ constexpr std::string_view kind_name() {
   }
 }
 
-/// The field `name`, or nothing when it is missing or null.
+/// The field `name`; nullopt if it is missing or null. Throws Error if it has another type.
 template <class T>
 std::optional<T> optional_field(const nlohmann::json& description, const char* name) {
   auto found = description.find(name);
@@ -63,7 +63,7 @@ std::optional<T> optional_field(const nlohmann::json& description, const char* n
   return found->get<T>();
 }
 
-/// The field `name`, which must be there.
+/// The field `name`. Throws Error if it is missing.
 template <class T>
 T field(const nlohmann::json& description, const char* name) {
   auto value = optional_field<T>(description, name);
@@ -71,20 +71,20 @@ T field(const nlohmann::json& description, const char* name) {
   return *std::move(value);
 }
 
-/// The field `name`, or `otherwise` when it is missing or null.
+/// The field `name`, or `otherwise` if it is missing or null.
 template <class T>
 T field_or(const nlohmann::json& description, const char* name, T otherwise) {
   auto value = optional_field<T>(description, name);
   return value ? *std::move(value) : std::move(otherwise);
 }
 
-/// The list `name`, which must be there.
+/// The list `name`. Throws Error if it is missing.
 const nlohmann::json& list_field(const nlohmann::json& description, const char* name);
 
-/// The object `name`, which must be there.
+/// The object `name`. Throws Error if it is missing.
 const nlohmann::json& object_field(const nlohmann::json& description, const char* name);
 
-/// The field `name`: a text of exactly one character (code point).
+/// The field `name`: a string of exactly one character (code point).
 std::string character_field(const nlohmann::json& description, const char* name);
 
 }  // namespace transformers::tokenizers

@@ -9,8 +9,7 @@ namespace transformers::tokenizers {
 
 namespace {
 
-/// Calls `body` with the same column of two encodings, for each of them but sequence_ids, which follow from
-/// sequence_ranges.
+/// Calls `body` with each column of two encodings, except sequence_ids, which is derived from sequence_ranges.
 template <class Left, class Right, class Body>
 void for_each_column(Left& left, Right& right, const Body& body) {
   body(left.ids, right.ids);
@@ -40,7 +39,7 @@ Encoding Encoding::of_text(size_t count, uint32_t type_id) {
   return encoding;
 }
 
-/// Inserts `count` equal tokens that stand for no text.
+/// Inserts `count` equal tokens without text.
 void Encoding::insert_tokens(size_t position, size_t count, uint32_t id, uint32_t type_id, uint32_t attention) {
   assert(has_equal_columns(*this) && position <= size());
   auto insert = [&](auto& column, auto value) {
@@ -70,8 +69,8 @@ void Encoding::append_tokens(const Encoding& other) {
   number_sequences();
 }
 
-/// Sets sequence_ids by sequence_ranges. As in the package, so many texts are looked for as there are ranges, and one
-/// without a range is everywhere.
+/// Derives sequence_ids from sequence_ranges. As in the `tokenizers` package, the first n texts are used, where n is
+/// the number of ranges (at least 1), and a text without a range covers all tokens.
 void Encoding::number_sequences() {
   sequence_ids.assign(size(), kNone);
   auto known = std::count_if(sequence_ranges.begin(), sequence_ranges.end(), [](auto& range) { return bool(range); });

@@ -11,7 +11,7 @@ using accelerate::fail;
 
 namespace {
 
-/// How many tokens of each text of a pair stay when the longer one is cut first.
+/// The number of tokens that each text of a pair keeps if the longer one is truncated first.
 std::pair<size_t, size_t> longest_first(size_t first, size_t second, size_t max_length) {
   size_t shorter = std::min(first, second);
   size_t longer = shorter > max_length ? shorter : std::max(shorter, max_length - shorter);

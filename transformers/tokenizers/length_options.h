@@ -1,6 +1,6 @@
 #pragma once
 
-// Truncates encodings to the length that a model can take, and pads them to a common length.
+// Truncates encodings to a maximum length, and pads them to a common length.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,17 +16,17 @@ enum class TruncationStrategy { LongestFirst, OnlyFirst, OnlySecond };
 
 struct TruncationOptions {
   size_t max_length = 512;  // of the result, with special tokens
-  size_t stride = 0;        // how many tokens a window of Encoding::overflowing shares with the one before
+  size_t stride = 0;        // tokens that a window of Encoding::overflowing shares with the previous one
   TruncationStrategy strategy = TruncationStrategy::LongestFirst;  // which text of a pair is cut
   Direction direction = Direction::Right;                          // at which end
 };
 
-/// Cuts one encoding, or the two of a pair, to `max_length` tokens together. Throws Error when the strategy cannot do
-/// it.
+/// Truncates one encoding, or the two of a pair, to a total of `max_length` tokens. Throws Error if the strategy cannot
+/// reach that.
 void truncate(std::vector<Encoding>& encodings, const TruncationOptions& options);
 
 struct PaddingOptions {
-  std::optional<size_t> length = {};  // of all encodings; without it, that of the longest one of a batch
+  std::optional<size_t> length = {};  // nullopt: that of the longest encoding of the batch
   size_t pad_to_multiple_of = 0;      // 0: any length
   uint32_t pad_id = 0;
   uint32_t pad_type_id = 0;
@@ -34,7 +34,7 @@ struct PaddingOptions {
   Direction direction = Direction::Right;
 };
 
-/// Fills all encodings up to one length.
+/// Pads all encodings to one length.
 void pad(std::vector<Encoding>& encodings, const PaddingOptions& options);
 
 }  // namespace transformers::tokenizers

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kMaxBytes = 1 << 30;   // of a text: what it becomes must be countable in 32 bits
 constexpr size_t kKeptBytes = 1 << 20;  // a longer text leaves no memory behind for the next one
 
-/// White space at the ends of a token, where the visible space of byte-level models counts.
+/// White space at the ends of a token. The visible space of byte-level models counts as white space.
 Encoding::Spaces count_spaces(std::string_view token) {
   constexpr char32_t kByteLevelSpace = 0x120;
   auto is_space = [](char32_t character) { return character == kByteLevelSpace || is_white_space(character); };
@@ -52,8 +52,8 @@ void count_characters_before(std::string_view text, std::vector<uint32_t>& count
   counts[text.size()] = count;
 }
 
-/// Tells the tokens of a pair's texts apart. What a post-processor gets has this in its windows, too; without one the
-/// package leaves them, and a single text, without a number.
+/// Sets the sequence of the tokens of a pair. With a post-processor it is set in the overflowing windows and for a
+/// single text too; without one the `tokenizers` package leaves those unset.
 void number_texts(std::vector<Encoding>& encodings, bool with_windows) {
   if (encodings.size() == 1 && !with_windows) return;
   for (size_t index = 0; index < encodings.size(); ++index) {
@@ -65,7 +65,7 @@ void number_texts(std::vector<Encoding>& encodings, bool with_windows) {
 
 }  // namespace
 
-/// Memory for the steps between text and ids.
+/// Reusable scratch memory for encoding.
 struct Tokenizer::Workspace {
   Pieces pieces;
   NormalizedText part;
@@ -180,8 +180,8 @@ Encoding Tokenizer::encode_text(std::string_view text, uint32_t type_id, Workspa
   return encoding;
 }
 
-/// Cuts each piece into tokens; their places are those in the whole text. `token_ends` gets the number of tokens up to
-/// the end of each piece.
+/// Tokenises each piece; the offsets of tokens are those in the whole text. `token_ends` gets the number of tokens up
+/// to the end of each piece.
 void Tokenizer::cut(const Pieces& pieces, std::vector<Token>& tokens, std::vector<size_t>& token_ends) const {
   tokens.clear();
   token_ends.clear();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Text to ids and back, as a tokenizer.json or a vocab.txt says.
+// A tokenizer, read from a tokenizer.json or a vocab.txt: text to ids and back.
 
 #include "accelerate/base/require_cpp20.h"
 
@@ -25,7 +25,7 @@ struct Token;
 
 struct VocabOptions {
   bool lowercase = true;
-  std::optional<bool> strip_accents = std::nullopt;  // not given: with lowercase
+  std::optional<bool> strip_accents = std::nullopt;  // nullopt: same as lowercase
   bool tokenize_chinese_chars = true;                // each CJK ideograph is a word
 };
 
@@ -35,28 +35,28 @@ struct EncodeOptions {
 
 struct EncodeBatchOptions {
   bool add_special_tokens = true;
-  int threads = 0;        // 0: as many as there are cores for this process
-  size_t first_text = 0;  // the number of the first one in errors
+  int threads = 0;        // 0: the number of cores available to this process
+  size_t first_text = 0;  // index of the first text, for error messages
 };
 
-/// A tokenizer. Copies share what was read from the file. Const calls are safe from several threads.
+/// A tokenizer. Copies share the vocabulary. Const calls are thread-safe.
 class Tokenizer {
  public:
-  /// Reads a tokenizer.json, with the truncation and padding that it asks for. Throws Error naming the file and what is
-  /// wrong in it.
+  /// Reads a tokenizer.json, including its truncation and padding. Throws Error if it is invalid; the message names the
+  /// file and the problem.
   static Tokenizer from_file(const std::filesystem::path& path);
 
-  /// As from_file, from the text of such a file; errors name it as `source`.
+  /// As from_file, from the content of such a file. Error messages call it `source`.
   static Tokenizer from_json(std::string_view text, const std::string& source = "tokenizer.json");
 
-  /// BERT's tokenizer with the entries of a vocab.txt, of which [CLS], [SEP], [PAD], [UNK] and [MASK] are special.
+  /// BERT's tokenizer with the vocabulary of a vocab.txt. Special tokens are [CLS], [SEP], [PAD], [UNK] and [MASK].
   static Tokenizer from_vocab(const std::filesystem::path& path, const VocabOptions& options = {});
 
-  /// The ids of a text, truncated and padded when that is enabled. Throws Error with the position of a byte that is not
-  /// UTF-8.
+  /// The encoding of a text, truncated and padded if that is enabled. Throws Error if the text is not UTF-8; the
+  /// message has the position.
   Encoding encode(std::string_view text, const EncodeOptions& options = {}) const;
 
-  /// The ids of a pair of texts.
+  /// The encoding of a pair of texts.
   Encoding encode(std::string_view text, std::string_view pair, const EncodeOptions& options = {}) const;
 
   /// Encodes texts on several threads. Errors name the text by its index.
@@ -67,7 +67,7 @@ class Tokenizer {
   std::vector<Encoding> encode_batch(const std::vector<std::pair<std::string, std::string>>& pairs,
                                      const EncodeBatchOptions& options = {}) const;
 
-  /// The text of `ids`. Ids that are not known are left out.
+  /// The text of `ids`. Unknown ids are skipped.
   std::string decode(std::span<const uint32_t> ids, bool skip_special_tokens = true) const;
 
   /// The vocabulary entries of an encoding.
@@ -79,18 +79,18 @@ class Tokenizer {
   /// The vocabulary entry or added token with this id, or null. Owned by the tokenizer.
   const std::string* id_to_token(uint32_t id) const;
 
-  /// Number of entries, with or without added tokens that the model does not have.
+  /// Number of entries, with or without the added tokens that are not in the model's vocabulary.
   size_t vocab_size(bool with_added_tokens = true) const;
 
   /// Whether its model is BPE, of any kind.
   bool is_bpe() const;
 
-  /// From now on, cuts to `max_length`. Throws Error when no token would be left beside the special ones and the
-  /// stride.
+  /// Truncates encodings to `max_length` from now on. Throws Error if the special tokens and the stride leave no room
+  /// for a token.
   void enable_truncation(const TruncationOptions& options);
   void no_truncation() { truncation_.reset(); }
 
-  /// From now on, fills up.
+  /// Pads encodings from now on.
   void enable_padding(const PaddingOptions& options) { padding_ = options; }
   void no_padding() { padding_.reset(); }
 

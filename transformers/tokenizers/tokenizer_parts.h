@@ -1,6 +1,6 @@
 #pragma once
 
-// The components of a tokenizer, in the order in which a text meets them, and the options in its file.
+// The components of a tokenizer, in the order in which they are applied, and the options in its file.
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -27,10 +27,10 @@ struct Tokenizer::Parts {
   std::unique_ptr<Decoder> decoder;
 };
 
-/// Reads the "truncation" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
+/// Reads the "truncation" of a tokenizer.json. Throws Error if a field is missing or wrong; the message names it.
 TruncationOptions read_truncation(const nlohmann::json& description);
 
-/// Reads the "padding" of a tokenizer.json. Throws Error naming a field that is missing or wrong.
+/// Reads the "padding" of a tokenizer.json. Throws Error if a field is missing or wrong; the message names it.
 PaddingOptions read_padding(const nlohmann::json& description);
 
 }  // namespace transformers::tokenizers

@@ -16,7 +16,7 @@ using accelerate::is_utf8_continuation;
 
 namespace {
 
-/// Appends the bytes that `token` is written for, or the token as it is if one of its characters stands for no byte.
+/// Appends the bytes of `token`, or the token itself if one of its characters is not in the byte-level alphabet.
 void append_token_bytes(std::string_view token, std::string& bytes) {
   size_t before = bytes.size();
   for (size_t position = 0; position < token.size(); position += character_bytes(token[position])) {
@@ -33,8 +33,8 @@ void append_token_bytes(std::string_view token, std::string& bytes) {
 
 constexpr std::string_view kReplacement = "\uFFFD";
 
-/// How many bytes at the start of `text`, which is not a character there, are one error: as much of it as some
-/// character begins with, and at least one byte.
+/// The number of bytes of the invalid sequence at the start of `text`: the longest prefix of a valid character, and at
+/// least one byte.
 size_t broken_bytes(std::string_view text) {
   auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
   unsigned char first = byte(0);

@@ -16,7 +16,7 @@ using accelerate::fail;
 
 namespace {
 
-// Latin, and with it the alphabet of byte-level models.
+// Covers Latin and the alphabet of byte-level models.
 constexpr char32_t kNumDirectCharacters = 0x180;
 
 using MergePairs = std::vector<std::pair<std::string, std::string>>;

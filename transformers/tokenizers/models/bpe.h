@@ -1,7 +1,7 @@
 #pragma once
 
-// Byte pair encoding: a word starts as single characters, and neighbours merge in the order in which training found
-// them.
+// Byte pair encoding (Sennrich et al., 2016): a word is split into characters, and neighbours are merged in the order
+// of the learnt merges.
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -18,19 +18,19 @@
 namespace transformers::tokenizers {
 
 struct BpeOptions {
-  std::optional<std::string> unk_token = {};   // stands for characters that are not in the vocabulary; else left out
-  std::string continuing_subword_prefix = {};  // how the vocabulary marks a character that does not begin a word
-  std::string end_of_word_suffix = {};         // how it marks the last character of a word
+  std::optional<std::string> unk_token = {};   // token of unknown characters; nullopt: they are dropped
+  std::string continuing_subword_prefix = {};  // prefix of characters inside a word
+  std::string end_of_word_suffix = {};         // suffix of the last character of a word
   bool fuse_unk = false;                       // one unk_token for neighbouring unknown characters
   bool byte_fallback = false;                  // tokens like "<0xE2>" for the bytes of an unknown character
-  bool ignore_merges = false;                  // a word that is in the vocabulary is one token, merges or not
+  bool ignore_merges = false;                  // a word that is in the vocabulary is always one token
 };
 
 /// A BPE model.
 class Bpe : public Model {
  public:
-  /// `merges` are pairs of vocabulary entries, the first one goes first. Throws Error when an entry or what it becomes
-  /// is not in the vocabulary.
+  /// `merges` are pairs of vocabulary entries by descending priority. Throws Error if an entry or a merged one is not
+  /// in the vocabulary.
   Bpe(Vocabulary vocabulary, const std::vector<std::pair<std::string, std::string>>& merges, BpeOptions options);
 
   void tokenize(std::string_view piece, std::vector<Token>& tokens) const override;
@@ -47,7 +47,7 @@ class Bpe : public Model {
   Vocabulary vocabulary_;
   BpeOptions options_;
   std::vector<std::optional<uint32_t>> byte_ids_;       // of "<0x00>" to "<0xFF>", for byte_fallback
-  std::vector<std::optional<uint32_t>> character_ids_;  // of the first characters of Unicode, without a look-up
+  std::vector<std::optional<uint32_t>> character_ids_;  // of the first code points, to avoid hash look-ups
   Merges merges_;
   uint32_t cache_owner_;
 };

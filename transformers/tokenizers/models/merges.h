@@ -1,6 +1,6 @@
 #pragma once
 
-// The merges of a BPE model: which two neighbouring tokens become one, and which pair goes first.
+// The merge table of a BPE model, and the algorithm that applies it.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace transformers::tokenizers {
 
-/// What a pair of tokens becomes. The lower the rank, the earlier.
+/// The result of merging a pair of tokens. Lower ranks are merged first.
 struct Merge {
   static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
 
@@ -17,12 +17,12 @@ struct Merge {
   uint32_t id = 0;
 };
 
-/// A table from pairs to merges.
+/// A hash table from pairs to merges.
 class Merges {
  public:
   explicit Merges(size_t count = 0);
 
-  /// Sets what `left` and `right` become; a later call for the same pair replaces an earlier one.
+  /// Sets the merge of `left` and `right`. A later call for the same pair replaces it.
   void set(uint32_t left, uint32_t right, Merge merge);
 
   /// The merge of a pair, or one of rank kNever.
@@ -48,14 +48,14 @@ class Merges {
   int shift_ = 0;
 };
 
-/// A part of a word on its way to a token: an id and the bytes that it covers.
+/// A part of a word during merging: its id and its length in bytes.
 struct Symbol {
   uint32_t id = 0;
   uint32_t bytes = 0;
 };
 
-/// Merges neighbouring symbols, always the pair of the lowest rank and of equal ones the first, until none is left to
-/// merge.
+/// Merges neighbouring symbols until no pair can be merged: the pair of the lowest rank first, and of equal ranks the
+/// leftmost.
 void merge_symbols(const Merges& merges, std::vector<Symbol>& symbols);
 
 }  // namespace transformers::tokenizers

@@ -17,7 +17,7 @@ namespace {
 /// WordLevel: each word is an entry of the vocabulary, or unknown.
 class WordLevel : public Model {
  public:
-  /// A word that is no entry is an Error when `unk_token` is none either.
+  /// tokenize throws Error for an unknown word if `unk_token` is not in the vocabulary.
   WordLevel(Vocabulary vocabulary, std::string unk_token)
       : vocabulary_(std::move(vocabulary)), unk_token_(std::move(unk_token)) {}
 
@@ -48,8 +48,7 @@ bool has(const nlohmann::json& description, const char* name) {
   return found != description.end() && holds<T>(*found);
 }
 
-/// The type of a model. Older files do not say it; their fields do, as in the
-/// `tokenizers` package.
+/// The type of a model. If the file has none, it is derived from the fields, as in the `tokenizers` package.
 std::string model_type(const nlohmann::json& description) {
   if (!description.is_object() || description.contains("type")) return component_type(description, "model");
   const auto vocabulary = description.find("vocab");

@@ -1,6 +1,6 @@
 #pragma once
 
-// The last step on the way in: a pre-token becomes tokens of the vocabulary.
+// The model of a tokenizer: splits a pre-token into tokens of the vocabulary.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace transformers::tokenizers {
 
-/// One token of a piece of text, and the bytes of the piece that it stands for.
+/// One token of a pre-token, and its bytes [begin, end) in the pre-token.
 struct Token {
   uint32_t id = 0;
   uint32_t begin = 0;
   uint32_t end = 0;
 };
 
-/// A vocabulary and the way to cut a piece of text into its entries. Const calls are safe from several threads.
+/// A vocabulary and an algorithm that splits text into its entries. Const calls are thread-safe.
 class Model {
  public:
   virtual ~Model() = default;
@@ -38,7 +38,7 @@ class Model {
   virtual size_t vocab_size() const = 0;
 };
 
-/// Reads the "model" of a tokenizer.json. Throws Error for a type that is not known, listing those that are.
+/// Reads the "model" of a tokenizer.json. Throws Error for an unknown type; the message lists the known ones.
 std::unique_ptr<Model> read_model(const nlohmann::json& description);
 
 }  // namespace transformers::tokenizers

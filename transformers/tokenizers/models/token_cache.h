@@ -1,6 +1,6 @@
 #pragma once
 
-// Remembers how short words were cut into tokens: a text repeats most of its words.
+// A cache of the tokens of short words.
 
 #include <array>
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace transformers::tokenizers {
 
-/// One table for each thread, shared by all models, so that no look-up waits for another thread. A word replaces an
-/// older one that has the same place. Long words, and those whose tokens overlap or leave bytes out, are not kept.
+/// A direct-mapped cache. Each thread has one, shared by all models, so that no locks are needed. Words are not cached
+/// if they are long, or if their tokens overlap or do not cover all bytes.
 class TokenCache {
  public:
   /// The table of the calling thread.
   static TokenCache& of_this_thread();
 
-  /// A number for a new model, which its words are stored under.
+  /// A new id for a model; it is part of the key of its words.
   static uint32_t next_owner();
 
   /// Appends the tokens of `word` if they are known.
@@ -37,7 +37,7 @@ class TokenCache {
     return true;
   }
 
-  /// Keeps the tokens of `word`, which are those from `first` on.
+  /// Stores the tokens of `word`: those of `tokens` from index `first` on.
   void store(uint32_t owner, std::string_view word, const std::vector<Token>& tokens, size_t first);
 
  private:

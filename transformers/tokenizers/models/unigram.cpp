@@ -23,7 +23,7 @@ constexpr uint32_t kUnreached = std::numeric_limits<uint32_t>::max();
 
 }  // namespace
 
-/// The last token of the best way to a position.
+/// The last token of the best segmentation up to a position.
 struct Unigram::Step {
   double score = 0;  // of the whole way
   uint32_t begin = kUnreached;

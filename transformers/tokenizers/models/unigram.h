@@ -1,6 +1,6 @@
 #pragma once
 
-// The unigram model of SentencePiece: of all ways to cut a text into entries, the one with the best sum of scores.
+// The unigram model of SentencePiece (Kudo, 2018): finds the segmentation with the highest sum of scores.
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -19,8 +19,9 @@ namespace transformers::tokenizers {
 /// A unigram model.
 class Unigram : public Model {
  public:
-  /// `entries` are texts with their scores; their ids are their places. `unk_id` stands for runs of characters that no
-  /// entry covers, unless `byte_fallback` has tokens for their bytes. Throws Error when it is none of the entries.
+  /// `entries` are texts with their scores; the id is the index. `unk_id` is the token of characters that no entry
+  /// covers, unless `byte_fallback` is set and their bytes have tokens. Throws Error if `unk_id` is not the id of an
+  /// entry.
   Unigram(std::vector<std::pair<std::string, double>> entries, std::optional<uint32_t> unk_id, bool byte_fallback);
 
   /// Throws Error when no entry covers a character and there is no unk_id.

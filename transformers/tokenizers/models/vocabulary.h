@@ -1,6 +1,6 @@
 #pragma once
 
-// The entries of a model: from text to id in one look-up, and back.
+// The vocabulary of a model: a hash table from texts to ids, and the inverse.
 
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 namespace transformers::tokenizers {
 
-/// A hash of a short text, made to be fast.
+/// A fast hash of a short text.
 inline uint64_t hash_text(std::string_view text) {
   auto mix = [](uint64_t value) {
     __extension__ auto product = static_cast<unsigned __int128>(value) * 0x9E3779B97F4A7C15u;
@@ -31,7 +31,7 @@ inline uint64_t hash_text(std::string_view text) {
   return mix(hash ^ word);
 }
 
-/// Entries with their ids. Ids may have gaps; when a text comes twice, the later id counts.
+/// Entries with their ids. Ids may have gaps. If a text occurs twice, the later id is used.
 class Vocabulary {
  public:
   Vocabulary() = default;
@@ -64,7 +64,7 @@ class Vocabulary {
   static constexpr uint32_t kEmpty = UINT32_MAX;
 
   struct Slot {
-    uint32_t tag = 0;  // other bits of the hash than those that chose the slot: most differences show here
+    uint32_t tag = 0;  // upper bits of the hash, to avoid most comparisons of texts
     uint32_t entry = kEmpty;
   };
 

@@ -57,7 +57,7 @@ void WordPiece::tokenize(std::string_view piece, std::vector<Token>& tokens) con
   cache.store(cache_owner_, piece, tokens, first);
 }
 
-/// Appends the tokens of `word`; false when some part of it is no entry.
+/// Appends the tokens of `word`; false if a part of it is not in the vocabulary.
 bool WordPiece::cut(std::string_view word, std::vector<Token>& tokens) const {
   for (size_t begin = 0; begin < word.size();) {
     const Vocabulary& entries = begin == 0 ? vocabulary_ : continuations_;

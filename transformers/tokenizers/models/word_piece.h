@@ -1,6 +1,6 @@
 #pragma once
 
-// WordPiece: a word is cut into the longest entries of the vocabulary, from its beginning on.
+// WordPiece: splits a word greedily from left to right into the longest entries of the vocabulary.
 
 #include <cstddef>
 #include <filesystem>
@@ -17,15 +17,15 @@
 namespace transformers::tokenizers {
 
 struct WordPieceOptions {
-  std::string unk_token = "[UNK]";               // stands for a word that cannot be cut
-  std::string continuing_subword_prefix = "##";  // how the vocabulary marks entries that do not begin a word
-  size_t max_input_chars_per_word = 100;         // longer words are not cut
+  std::string unk_token = "[UNK]";               // token of words that cannot be split
+  std::string continuing_subword_prefix = "##";  // prefix of entries inside a word
+  size_t max_input_chars_per_word = 100;         // longer words become unk_token
 };
 
 /// A WordPiece model.
 class WordPiece : public Model {
  public:
-  /// A word that cannot be cut is an Error when the vocabulary has no `unk_token`.
+  /// If the vocabulary has no `unk_token`, tokenize throws Error for a word that cannot be split.
   WordPiece(Vocabulary vocabulary, WordPieceOptions options);
 
   void tokenize(std::string_view piece, std::vector<Token>& tokens) const override;
@@ -38,7 +38,7 @@ class WordPiece : public Model {
   uint32_t unk_id(std::string_view word) const;
 
   Vocabulary vocabulary_;
-  Vocabulary continuations_;  // the entries with the prefix, without it
+  Vocabulary continuations_;  // the entries that have the prefix, with the prefix removed
   WordPieceOptions options_;
   std::optional<uint32_t> unk_id_;
   size_t max_bytes_ = 0;  // of an entry

@@ -1,6 +1,6 @@
 #pragma once
 
-// What BERT does to a text before cutting it into words.
+// The normalizer of BERT.
 
 #include <string>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Changes of a text that normalizers are made of: those that look at one character at a time, and the Unicode
-// normalization forms.
+// The building blocks of normalizers: changes of single characters, and the Unicode normalization forms.
 
 #include <array>
 #include <string_view>
@@ -19,7 +18,7 @@ void strip_accents(NormalizedText& text);
 /// Removes white space at the ends.
 void strip(NormalizedText& text, bool left, bool right);
 
-/// Puts `prefix` before a text that is not empty; it comes from the first character.
+/// Prepends `prefix` unless the text is empty. Its origin is the first character.
 void prepend(NormalizedText& text, std::string_view prefix);
 
 /// Removes control characters and makes all kinds of white space equal, as SentencePiece does for translation.
@@ -33,10 +32,10 @@ void to_byte_characters(NormalizedText& text);
 
 enum class NormalizationForm { Nfc, Nfd, Nfkc, Nfkd };
 
-/// Brings `text` into a normalization form.
+/// Converts `text` to a normalization form.
 void normalize_form(NormalizedText& text, NormalizationForm form);
 
-/// Appends the canonical decomposition of `character`, which is itself when it has none.
+/// Appends the canonical decomposition of `character`, or the character itself if it has none.
 void append_canonical(char32_t character, std::u32string& text);
 
 }  // namespace transformers::tokenizers

@@ -16,7 +16,7 @@ using accelerate::is_ascii;
 
 namespace {
 
-/// A character to be written, and how many it takes from the text: 1 - change.
+/// A character to be written. It replaces 1 - change characters of the text.
 struct Change {
   char32_t character;
   int change;  // 1: none, it belongs to the one before; 0: one; -n: n more than one
@@ -40,7 +40,7 @@ class Normalization {
         compatible_(form == NormalizationForm::Nfkc || form == NormalizationForm::Nfkd),
         unstable_((composes_ ? kUnstable : kCanonical | kReordered) | (compatible_ ? kCompatible : 0)) {}
 
-  /// Goes through the text in parts that do not depend on one another: from one stable character to the next.
+  /// Processes the text in independent parts: from one stable character to the next.
   void run() {
     while (!rewrite_.done()) {
       std::string_view rest = rewrite_.rest();
@@ -94,7 +94,7 @@ class Normalization {
     }
   }
 
-  /// Sorts the marks that follow one another by their class.
+  /// Sorts consecutive marks by their combining class.
   void reorder() {
     auto is_starter = [](const Change& change) { return change.combining_class == 0; };
     for (auto begin = changes_.begin(); begin != changes_.end();) {
@@ -106,7 +106,7 @@ class Normalization {
     }
   }
 
-  /// Joins each starter with the marks after it that nothing keeps from it.
+  /// Composes each starter with the following marks that are not blocked.
   void compose_changes() {
     size_t written = 0;
     size_t starter = SIZE_MAX;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The first step on the way in: texts that mean the same become the same.
+// Normalizers: the first step of tokenisation, such as lower case and Unicode normalization.
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -18,10 +18,10 @@ class Normalizer {
   virtual void normalize(NormalizedText& text) const = 0;
 };
 
-/// Reads the "normalizer" of a tokenizer.json. Throws Error for a type that is not known, listing those that are.
+/// Reads the "normalizer" of a tokenizer.json. Throws Error for an unknown type; the message lists the known ones.
 std::unique_ptr<Normalizer> read_normalizer(const nlohmann::json& description);
 
-/// Reads a normalizer of type "Precompiled". Throws Error when its table is not one.
+/// Reads a normalizer of type "Precompiled". Throws Error if its table is invalid.
 std::unique_ptr<Normalizer> read_precompiled(const nlohmann::json& description);
 
 }  // namespace transformers::tokenizers

@@ -1,6 +1,6 @@
 #pragma once
 
-// The second step on the way in: a text is cut into pieces, which the model then takes one by one.
+// Pre-tokenizers: the second step of tokenisation. They split a text into pieces, which the model tokenises one by one.
 
 #include <cstdint>
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace transformers::tokenizers {
 
-/// Cuts the pieces of a text into smaller ones, and may change their text. Const calls are safe from several threads.
+/// Splits the pieces of a text further, and may change their text. Const calls are thread-safe.
 class PreTokenizer {
  public:
   virtual ~PreTokenizer() = default;
 
-  /// Cuts every piece that is not a token yet.
+  /// Splits every piece that is not an added token.
   virtual void pre_tokenize(Pieces& pieces) const = 0;
 };
 
-/// Reads the "pre_tokenizer" of a tokenizer.json. Throws Error for a type that is not known, listing those that are.
+/// Reads the "pre_tokenizer" of a tokenizer.json. Throws Error for an unknown type; the message lists the known ones.
 std::unique_ptr<PreTokenizer> read_pre_tokenizer(const nlohmann::json& description);
 
 /// Reads a pre-tokenizer of type "Metaspace".

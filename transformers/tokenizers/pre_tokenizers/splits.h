@@ -1,6 +1,6 @@
 #pragma once
 
-// Splits pieces at characters, and says what becomes of the delimiters.
+// Splits pieces at delimiters. SplitBehavior determines where the delimiters go.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@ enum class SplitBehavior { Removed, Isolated, MergedWithPrevious, MergedWithNext
 /// Reads the field "behavior" of a component, which must be one of the names above.
 SplitBehavior read_split_behavior(const nlohmann::json& description);
 
-/// Puts the pieces of a text together from matches of a delimiter and what lies between them, given in order.
+/// Builds the pieces of a text from the matches of a delimiter and the parts between them, given in order.
 template <class Add>
 class Splitter {
  public:
   /// `add(begin, end)` takes the pieces.
   Splitter(SplitBehavior behavior, const Add& add) : behavior_(behavior), add_(add) {}
 
-  /// The next part of the text, right after the one before.
+  /// Takes the next part of the text, which must follow the previous one without a gap.
   void take(size_t begin, size_t end, bool is_match) {
     if (behavior_ == SplitBehavior::Isolated) return add_(begin, end);
     if (behavior_ == SplitBehavior::Removed) {
@@ -66,10 +66,10 @@ class Splitter {
   bool last_was_match_ = false;
 };
 
-/// BERT's words: white space is left out, each punctuation mark stands alone.
+/// BERT's words: splits at white space, which is removed, and makes each punctuation mark a piece.
 void split_bert_words(Pieces& pieces);
 
-/// Words, and what stands between words and white space: `\w+|[^\w\s]+`.
+/// Splits into the matches of `\w+|[^\w\s]+`.
 void split_words(Pieces& pieces);
 
 /// Splits at characters that have one of `properties` (unicode.h).
@@ -78,7 +78,7 @@ void split_at(Pieces& pieces, uint16_t properties, SplitBehavior behavior);
 /// Splits at `delimiter`, which is left out.
 void split_at_delimiter(Pieces& pieces, char32_t delimiter);
 
-/// Splits where the script of writing changes.
+/// Splits where the Unicode script changes.
 void split_scripts(Pieces& pieces);
 
 /// Splits into pieces of `length` characters; the last may be shorter.

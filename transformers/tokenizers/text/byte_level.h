@@ -1,6 +1,7 @@
 #pragma once
 
-// The alphabet of byte-level models: each byte is written as one visible character, so that any text has tokens.
+// The alphabet of byte-level models: each byte is represented by a visible character, so that any text can be
+// tokenised.
 
 #include <array>
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace transformers::tokenizers {
 
-/// The character of each byte: itself where that is visible in Latin-1, else the next one from U+0100 on.
+/// The character of each byte: itself if it is visible in Latin-1, else the next one from U+0100 on.
 inline constexpr std::array<char32_t, 256> kByteCharacters = [] {
   std::array<char32_t, 256> characters{};
   char32_t next = 0x100;
@@ -19,7 +20,7 @@ inline constexpr std::array<char32_t, 256> kByteCharacters = [] {
   return characters;
 }();
 
-/// How many characters there are up to the last one that stands for a byte.
+/// One more than the largest character of the alphabet.
 inline constexpr size_t kByteCharacterLimit = 0x144;
 
 /// The byte of each character below kByteCharacterLimit, or -1.

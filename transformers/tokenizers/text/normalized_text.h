@@ -1,6 +1,6 @@
 #pragma once
 
-// A text that changes on its way to the model, while each of its bytes knows where in the original it came from.
+// A text during normalization, with the origin of each of its bytes in the original text.
 
 #include <array>
 #include <cstddef>
@@ -18,30 +18,30 @@ struct Span {
   bool operator==(const Span&) const = default;
 };
 
-/// A text and the origin of its bytes. As long as it has the characters of the original in the same places (but perhaps
-/// in another case), nothing is stored for the origins, and nothing copied before the first change.
+/// A text and the origin of its bytes. Origins are stored only after a change that moves characters; a change of case
+/// does not. The text is not copied before the first change.
 class NormalizedText {
  public:
-  /// The text as it is, which must be valid UTF-8 and outlive this. `begin` is its place in the whole input.
+  /// Starts with `original`, which must be valid UTF-8 and outlive this. `begin` is its offset in the whole input.
   explicit NormalizedText(std::string_view original = {}, uint32_t begin = 0) { reset(original, begin); }
 
   NormalizedText(const NormalizedText&) = delete;  // `text_` may point into it
   NormalizedText& operator=(const NormalizedText&) = delete;
 
-  /// Starts again with another text, keeping the memory.
+  /// Starts again with another text and reuses the memory.
   void reset(std::string_view original, uint32_t begin = 0);
 
   std::string_view text() const { return text_; }
 
-  /// Puts another part of the same original at the end.
+  /// Appends another part of the same original.
   void append(const NormalizedText& part);
 
-  /// The characters of the original behind bytes [begin, end) of the text; begin < end.
+  /// The origin of bytes [begin, end) of the text, in whole characters of the original; begin < end.
   Span origin(size_t begin, size_t end) const;
 
  private:
   friend class Rewrite;
-  Span span_at(size_t position) const;  // of the character that the byte is part of
+  Span span_at(size_t position) const;  // origin of the character that contains the byte
 
   std::string_view text_;  // the original or `storage_`
   std::string storage_;
@@ -59,12 +59,12 @@ class NormalizedText {
 ///   rewrite.finish();
 class Rewrite {
  public:
-  /// `text` changes when finish() is called; without that call it stays as it is.
+  /// `text` is changed by finish(), and not before.
   explicit Rewrite(NormalizedText& text);
 
   bool done() const { return position_ == source_.size(); }
 
-  /// What has not been read yet.
+  /// The part that has not been read yet.
   std::string_view rest() const { return source_.substr(position_); }
 
   /// How many bytes have been read.
@@ -73,25 +73,26 @@ class Rewrite {
   /// How many bytes have been written.
   size_t written() const { return written_.size(); }
 
-  /// Copies the next `bytes`, whole characters, and returns the copy: ASCII may be changed there to other ASCII.
+  /// Copies the next `bytes`, which must be whole characters. In the returned copy the caller may replace ASCII
+  /// characters by other ASCII characters.
   char* keep(size_t bytes);
 
-  /// Leaves the next `bytes` out.
+  /// Skips the next `bytes`.
   void remove(size_t bytes) { position_ += bytes; }
 
-  /// Writes `with` in place of the next `bytes`: it came from the first character of them.
+  /// Replaces the next `bytes` by `with`. Its origin is the first of the replaced characters.
   void replace(size_t bytes, std::string_view with);
 
-  /// Writes `texts[byte]` in place of each of the next `bytes`, which comes from the byte's character.
+  /// Replaces each byte of the next `bytes` by `texts[byte]`. Its origin is the character that contains the byte.
   void replace_bytes(size_t bytes, const std::array<std::string_view, 256>& texts);
 
-  /// Writes `text` without reading: it came from the character read last, or from none at the start.
+  /// Inserts `text`. Its origin is the character before it, or empty at the start.
   void insert(std::string_view text);
 
-  /// Writes `text` without reading: it comes from the character that is read next.
+  /// Inserts `text`. Its origin is the character after it.
   void insert_before(std::string_view text) { append(text, target_.span_at(position_)); }
 
-  /// Copies what has not been read and puts the result in place.
+  /// Copies the rest and stores the result in the text.
   void finish();
 
  private:
@@ -103,7 +104,7 @@ class Rewrite {
   size_t position_ = 0;
   std::string& written_;
   std::vector<Span>& spans_;
-  bool same_places_;  // so far, each byte stands where it stood in the original
+  bool same_places_;  // so far, each byte is at its position in the original
 };
 
 }  // namespace transformers::tokenizers

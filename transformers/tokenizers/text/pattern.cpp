@@ -19,7 +19,7 @@ namespace {
 const OnigUChar* bytes_of(std::string_view text) { return reinterpret_cast<const OnigUChar*>(text.data()); }
 
 /// Has Oniguruma take the classes of characters that `pattern` names from the reference implementation: the installed
-/// version may know fewer characters. It has room for 20 of them; beyond that its own serve.
+/// version may know fewer characters. At most 20 classes can be defined; further ones are Oniguruma's own.
 void define_classes(std::string_view pattern) {
   static std::map<std::string, std::vector<OnigCodePoint>> defined;  // Oniguruma holds on to them
   for (const auto& [name, ranges] : named_classes()) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a component searches for: a literal text, or a regular expression with Unicode classes and look-around.
-// Oniguruma runs the expressions, as in the reference implementation; the common ones for words need no engine.
+// Search patterns: a literal text, or a regular expression with Unicode classes and look-around. Regular expressions
+// are executed by Oniguruma, as in the `tokenizers` package; the common ones for words have their own implementation.
 
 #include <cstddef>
 #include <memory>
@@ -19,7 +19,7 @@ namespace transformers::tokenizers {
 /// A compiled regular expression. Const calls are safe from several threads.
 class Regex {
  public:
-  /// Throws Error, with what Oniguruma has to say, for a pattern that is not one.
+  /// Throws Error with Oniguruma's message for an invalid pattern.
   explicit Regex(const std::string& pattern);
 
   /// The first match [begin, end) that begins at `from` or later.
@@ -29,7 +29,7 @@ class Regex {
   std::shared_ptr<void> compiled_;
 };
 
-/// Calls `body(begin, end, is_match)` for the matches in `text` and for what lies between them, in order. A match may
+/// Calls `body(begin, end, is_match)` for the matches in `text` and for the parts between them, in order. A match may
 /// be empty, but not directly after another one.
 template <class Body>
 void for_each_match(const Regex& regex, std::string_view text, const Body& body) {
@@ -52,16 +52,16 @@ void for_each_match(const Regex& regex, std::string_view text, const Body& body)
   if (done < text.size()) body(done, text.size(), false);
 }
 
-/// A text or a regular expression to look for.
+/// A literal text or a regular expression.
 class Pattern {
  public:
-  /// Looks for `text` itself.
+  /// Matches `text` literally.
   static Pattern literal(std::string text);
 
-  /// Looks for what a regular expression matches. Throws Error when it is not one.
+  /// Matches a regular expression. Throws Error if it is invalid.
   static Pattern regex(const std::string& expression);
 
-  /// Calls `body(begin, end, is_match)` for the matches in `text` and for what lies between them, in order.
+  /// Calls `body(begin, end, is_match)` for the matches in `text` and for the parts between them, in order.
   template <class Body>
   void for_each_match(std::string_view text, const Body& body) const {
     if (words_) {
@@ -79,7 +79,7 @@ class Pattern {
 
  private:
   std::string literal_;
-  std::optional<WordPattern> words_;  // an expression that needs no engine
+  std::optional<WordPattern> words_;  // set if the expression has its own implementation
   std::optional<Regex> regex_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// A text in pieces: what lies between its added tokens, and later each pre-token.
+// A text split into pieces: first the parts between added tokens, later the pre-tokens.
 
 #include <cstdint>
 #include <string_view>
@@ -13,14 +13,14 @@ namespace transformers::tokenizers {
 
 /// Bytes [begin, end) of the text.
 struct Piece {
-  static constexpr uint32_t kText = UINT32_MAX;  // it is still to be cut into tokens
+  static constexpr uint32_t kText = UINT32_MAX;  // not an added token: to be tokenised by the model
 
   uint32_t begin = 0;
   uint32_t end = 0;
-  uint32_t token = kText;  // the id of the added token that it is
+  uint32_t token = kText;  // the id of its added token
 };
 
-/// A text and its pieces, in order and none of them empty. What lies between two pieces is left out.
+/// A text and its pieces: in order, not empty. Text between two pieces is dropped.
 class Pieces {
  public:
   NormalizedText text;
@@ -30,7 +30,7 @@ class Pieces {
     return text.text().substr(piece.begin, piece.end - piece.begin);
   }
 
-  /// Replaces each piece that is not a token by those that `cut(piece, add)` gives to `add(begin, end)`.
+  /// Replaces each piece that is not an added token by those that `cut(piece, add)` passes to `add(begin, end)`.
   template <class Cut>
   void cut(const Cut& cut) {
     next_.clear();
@@ -47,7 +47,7 @@ class Pieces {
     list.swap(next_);
   }
 
-  /// Changes the text of each piece that is not a token: `change(rewrite, piece)` must read all of it.
+  /// Changes the text of each piece that is not an added token. `change(rewrite, piece)` must read all of the piece.
   template <class Change>
   void rewrite(const Change& change) {
     Rewrite rewrite(text);

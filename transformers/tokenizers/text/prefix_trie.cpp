@@ -55,7 +55,7 @@ uint32_t PrefixTrie::find_base(std::string_view bytes) {
     bool fits = std::all_of(bytes.begin(), bytes.end(),
                             [&](char byte) { return is_free(base + static_cast<unsigned char>(byte)); });
     if (!fits) continue;
-    // Where nearly all places are taken, later searches need not look again.
+    // Later searches skip the part in which nearly all slots are taken.
     if (tried > 16 && taken * 20 > tried * 19) first_free_ = place;
     if (nodes_.size() < base + 512) nodes_.resize(base + 512);
     return base;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Finds all entries of a vocabulary that a text begins with, byte by byte.
+// Finds all entries of a vocabulary that are prefixes of a text.
 
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace transformers::tokenizers {
 
-/// A trie in a double array: the child of a node by a byte stands at the node's base plus the byte, and says whose
-/// child it is.
+/// A double-array trie (Aoe, 1989): the child of a node for a byte is at the node's base plus the byte, and stores its
+/// parent.
 class PrefixTrie {
  public:
   PrefixTrie() = default;
 
-  /// Entries are texts, none of them empty, with a value each; of equal texts the last one counts.
+  /// Entries are texts, not empty, with their values. Of equal texts the last one is used.
   explicit PrefixTrie(std::vector<std::pair<std::string_view, uint32_t>> entries);
 
   /// Calls `found` with the length and the value of each entry that `text` begins with, the shortest first.
@@ -35,8 +35,8 @@ class PrefixTrie {
   static constexpr uint32_t kNothing = UINT32_MAX;
 
   struct Node {
-    uint32_t base = 0;           // of its children; a node without any has a base whose children are others'
-    uint32_t parent = kNothing;  // kNothing when the place is free
+    uint32_t base = 0;           // of its children; a leaf has a base whose slots belong to other nodes
+    uint32_t parent = kNothing;  // kNothing if the slot is free
     uint32_t value = kNothing;
   };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Replaces parts of a text wherever they stand.
+// Replaces all occurrences of a string in a text.
 
 #include <string>
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace transformers::tokenizers {
 
-/// Replaces each `from` in `text`, reading from left to right, by `to`. An empty `from` stands before each character
-/// and at the end.
+/// Replaces each `from` in `text` by `to`, from left to right. An empty `from` matches before each character and at the
+/// end.
 inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
   if (text.find(from) == std::string::npos) return;
   std::string result;

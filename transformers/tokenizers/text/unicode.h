@@ -1,7 +1,7 @@
 #pragma once
 
-// What is known of each Unicode character. The parts of the reference implementation stand on different versions of
-// Unicode; the tables here hold its answers (tools/make_unicode_tables.py), under the name of the part that gave them.
+// Tables of Unicode properties, generated from the `tokenizers` package (tools/make_unicode_tables.py). Its components
+// use different versions of Unicode, so a property is named after the component that uses it.
 
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace transformers::tokenizers {
 
-/// Bits that CharacterMap has for a character.
+/// The bits of character_properties().
 enum Property : uint16_t {
   kLetter = 1 << 0,  // \p{L} of regular expressions
   kNumber = 1 << 1,  // \p{N} of regular expressions
@@ -31,7 +31,7 @@ enum Property : uint16_t {
   kOddMark = 1 << 13,       // it, or a part of its decomposition, moves in NFD but is not removed by BertNormalizer
 };
 
-/// A value for each character, in pages of which equal neighbours are stored once.
+/// A value for each code point, in pages. Equal neighbouring pages are stored once.
 class CharacterMap {
  public:
   /// Stores `values`, one for each code point.
@@ -44,13 +44,13 @@ class CharacterMap {
   std::vector<uint16_t> values_;
 };
 
-/// Texts that some characters become.
+/// A map from characters to texts.
 class CharacterTexts {
  public:
-  /// `texts` is in order of the characters.
+  /// `texts` is sorted by character.
   explicit CharacterTexts(std::vector<std::pair<char32_t, std::u32string>> texts);
 
-  /// What `character` becomes; empty when it has no entry.
+  /// The text of `character`; empty if it has no entry.
   std::u32string_view operator[](char32_t character) const { return texts_[index_[character]].second; }
 
  private:
@@ -64,20 +64,20 @@ const CharacterMap& character_properties();
 /// Whether `character` is white space.
 inline bool is_white_space(char32_t character) { return character_properties()[character] & kWhiteSpace; }
 
-/// The script of each character for the pre-tokenizer UnicodeScripts, as a number; 0 goes with any.
+/// The script of each character for the pre-tokenizer UnicodeScripts, as a number; 0 matches any script.
 const CharacterMap& character_scripts();
 
-/// Lower case of those that have one.
+/// The lower case of characters that have one.
 const CharacterTexts& lower_case();
 
-/// Full canonical (NFD) and compatibility (NFKD, where it differs) decompositions, but for Hangul syllables.
+/// Full canonical (NFD) and compatibility (NFKD, if different) decompositions, without Hangul syllables.
 const CharacterTexts& canonical_decompositions();
 const CharacterTexts& compatibility_decompositions();
 
 /// Canonical combining class of each character.
 const CharacterMap& combining_classes();
 
-/// What NFC makes of two neighbours; 0 when they stay two.
+/// The canonical composition of two characters; 0 if there is none.
 char32_t compose(char32_t first, char32_t second);
 
 /// A class of characters that regular expressions name as \p{name}, as its ranges [first, last].

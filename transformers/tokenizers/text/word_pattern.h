@@ -1,6 +1,6 @@
 #pragma once
 
-// The regular expressions that cut text into words for GPT-2 and its relatives, run without a regex engine.
+// The regular expressions of GPT-2 and similar models for words, implemented without a regex engine.
 
 #include <cstddef>
 #include <optional>
@@ -14,15 +14,15 @@ namespace transformers::tokenizers {
 ///   later:  (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|
 ///           \s+(?!\S)|\s+       (and the same with \p{N} in place of \p{N}{1,3})
 ///
-/// All of them match any text from its first to its last character without a gap.
+/// The matches of each expression cover any text without gaps.
 class WordPattern {
  public:
   static WordPattern gpt2() { return WordPattern(/*is_gpt2=*/true, /*max_digits=*/SIZE_MAX); }
 
-  /// The one that `expression` spells, if it is one of them.
+  /// The pattern that equals `expression`; nullopt if there is none.
   static std::optional<WordPattern> recognize(std::string_view expression);
 
-  /// Where the match that begins at `begin` ends; begin < text.size().
+  /// The end of the match that begins at `begin`; begin < text.size().
   size_t match(std::string_view text, size_t begin) const {
     return is_gpt2_ ? match_gpt2(text, begin) : match_later(text, begin);
   }
