@@ -10,19 +10,19 @@ namespace accelerate::notebook {
 
 namespace {
 
-/// A place in a cell.
+/// A position in a cell.
 struct Place {
   int line = 1;
   int column = 1;
 };
 
-/// What follows stands at this place of the cell, for the compiler.
+/// A #line directive: the compiler places the following code at this position of the cell.
 std::string at_place(const Place& place, int number) {
   return "\n#line " + std::to_string(place.line) + " \"In[" + std::to_string(number) + "]\"\n" +
          std::string(static_cast<size_t>(place.column - 1), ' ');
 }
 
-/// The place behind a text that begins at `place`.
+/// The position after a text that begins at `place`.
 Place end_of(std::string_view text, const Place& place) {
   auto newline = text.rfind('\n');
   if (newline == std::string_view::npos) return {place.line, place.column + static_cast<int>(text.size())};
@@ -39,8 +39,8 @@ std::vector<std::string> names_of(const Chunk& chunk) {
   return chunk.kind == ChunkKind::Statement ? declared_names(chunk.tokens) : std::vector<std::string>();
 }
 
-/// Whether `later` declares again what `chunk` declares without a body, or defines a member of it. Of two functions
-/// with bodies each is complete, and they are overloads.
+/// Whether `later` declares again what `chunk` declares without a body, or defines a member of it. Two functions with
+/// bodies are overloads.
 bool completes(const Chunk& chunk, const Chunk& later) {
   auto names = names_of(chunk), later_names = names_of(later);
   auto declared_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
@@ -94,7 +94,7 @@ class Rewriter {
     }
   }
 
-  /// Declarations that take the place of older ones, all in one unit.
+  /// Declarations that replace older ones, all in one unit.
   void add_redefinitions(std::span<const Chunk> chunks) {
     finish_unit();
     if (chunks.size() == 1) unit_.overload = overload_in(chunks.front());
@@ -141,14 +141,14 @@ class Rewriter {
     return Overload{names[0], space(), signature, own_space};
   }
 
-  /// Notes the line that runs, for the report of an exception: that of the first token.
+  /// Records the running line, that of the first token, for the report of an exception.
   std::string marker(const Chunk& chunk) const {
     auto before = chunk.text.substr(0, static_cast<size_t>(chunk.tokens.front().text.data() - chunk.text.data()));
     auto line = place_of(chunk).line + std::count(before.begin(), before.end(), '\n');
     return "\n::accelerate::notebook::running_line = " + std::to_string(line) + ";";
   }
 
-  /// What begins with one of these words does not run, so that it has no line to note.
+  /// Chunks that begin with one of these words are not executed, so no line is recorded.
   static bool is_declaration(const Chunk& chunk) {
     auto first = chunk.tokens.front().text;
     for (std::string_view word : {"struct", "class", "enum", "union", "template", "namespace", "using", "typedef",

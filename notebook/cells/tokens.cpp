@@ -12,7 +12,7 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-/// Walks over the code; each `end_of` function tells where something that begins at `begin` ends.
+/// Scans the code. Each `end_of` function returns the end of an element that begins at `begin`.
 class Scanner {
  public:
   explicit Scanner(std::string_view code) : code_(code) {}

@@ -13,7 +13,7 @@ namespace accelerate::notebook {
 
 namespace {
 
-constexpr int kNoInterrupts = -1;  // in the place of their descriptor: they wait until somebody asks
+constexpr int kNoInterrupts = -1;  // instead of the descriptor: interrupts stay pending
 
 }  // namespace
 
@@ -22,7 +22,7 @@ CellKernel::CellKernel(std::vector<std::string> worker_command, int interrupts)
   xeus::register_interpreter(this);
 }
 
-// The worker reads its headers while the notebook opens.
+// The worker loads its headers while the notebook opens.
 void CellKernel::configure_impl() { worker_.start(); }
 
 void CellKernel::shutdown_request_impl() { worker_.stop(); }

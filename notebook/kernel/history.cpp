@@ -28,7 +28,7 @@ nlohmann::json entry(const Cell& cell, bool output) {
 
 }  // namespace
 
-// xeus 2.4 says 1 for every line.
+// xeus 2.4 passes line 1 for every cell.
 void History::store_inputs_impl(int /*session*/, int /*line*/, const std::string& input, const std::string& output) {
   cells_.push_back({static_cast<int>(cells_.size()) + 1, input, output});
 }

@@ -28,11 +28,11 @@ constexpr auto kGrace = std::chrono::seconds(4);  // longer than notebook_launch
 constexpr unsigned short kColumns = 80;           // what a window of 1200 pixels shows in one line
 constexpr size_t kTerminalBytes = 1 << 16;        // more than a terminal holds; FIONREAD tells of its first 4 kB only
 
-// Between two pieces of what is printed. Messages that come faster than Jupyter takes them are lost, and the one that
-// tells of the cell's end can be among them.
+// The interval between two output messages. Jupyter drops messages that arrive too fast, possibly including the one
+// that reports the end of the cell.
 constexpr std::chrono::milliseconds kPause(50);
 
-/// A terminal for what cells print: programs write to it line by line, and draw their progress bars.
+/// A pseudo-terminal for the output of cells, so that programs are line-buffered and draw progress bars.
 Pipe open_terminal() {
   auto terminal = process::open_terminal({.ws_row = 40, .ws_col = kColumns, .ws_xpixel = 0, .ws_ypixel = 0});
   if (!terminal) fail("the notebook has no terminal: ", std::strerror(errno));
@@ -111,7 +111,7 @@ void WorkerProcess::pass_on(Stream& stream, const WorkerEvents& events) {
 void WorkerProcess::pass_on_all(const WorkerEvents& events) {
   for (auto& stream : streams_) {
     pollfd ready{stream.terminal.get(), POLLIN, 0};
-    // Somebody may print without pause: what exceeds a terminal was not there when this began.
+    // A program may print without pause: more than a terminal holds was written after this call began.
     for (size_t size = 0; size < kTerminalBytes && stream.terminal && poll(&ready, 1, 0) > 0;)
       size += read_some(stream);
     pass_on(stream, events);

@@ -14,8 +14,8 @@
 namespace accelerate::notebook {
 
 bool write_frame(int pipe, std::string_view text) {
-  // A lock belongs to an open file, and forked processes share those of their parent. Opened anew, the pipe can be
-  // locked by each writer.
+  // A flock(2) belongs to the open file description, which forked processes share with their parent. So each writer
+  // opens the pipe again.
   int own = open(("/proc/self/fd/" + std::to_string(pipe)).c_str(), O_WRONLY | O_CLOEXEC);
   if (own < 0) return false;
   ScopeExit close_own([&] { close(own); });
