@@ -14,6 +14,7 @@ auto make(const Arguments&... arguments) {
   return [arguments...](const PretrainedConfig& config) { return std::make_shared<M>(config, arguments...); };
 }
 
+/// The factory functions of the models with this model_type.
 Architecture albert();
 Architecture bert();
 Architecture camembert();
