@@ -27,7 +27,7 @@ std::shared_ptr<train::PreparedModel> PreparedObjects::add_model(const std::shar
   });
   models_in_use_.push_back(model);
   // The first call is collective. All ranks come here, but an optimizer may be prepared on one rank only.
-  if (zero_stage_ != 0 && model->distributed()) comm::memory_reach(model->distributed()->group());
+  if (zero_stage_ != 0 && model->distributed()) comm::memory_access(model->distributed()->group());
   for (const auto& optimizer : *optimizers_) shard_step(optimizer);
   return model;
 }

@@ -44,11 +44,11 @@ function(accelerate_use_precompiled target headers)
   target_precompile_headers(${target} REUSE_FROM ${headers})
 endfunction()
 
-# accelerate_room(name [TORCH | TENSORS] [LIBRARY library] SOURCES ... HEADERS ... [LIBRARIES ...] [ROOMS ...])
+# accelerate_room(name [TORCH | TENSORS] [LIBRARY library] SOURCES ... [LIBRARIES ...] [ROOMS ...])
 # A room of the shared library `accelerate`, or of the one that LIBRARY names. Tests that name it get ROOMS with it.
 # TENSORS is TORCH for rooms that use tensors and nothing of torch::nn and torch::optim.
 function(accelerate_room name)
-  cmake_parse_arguments(ROOM "TORCH;TENSORS" "LIBRARY" "SOURCES;HEADERS;LIBRARIES;ROOMS" ${ARGN})
+  cmake_parse_arguments(ROOM "TORCH;TENSORS" "LIBRARY" "SOURCES;LIBRARIES;ROOMS" ${ARGN})
   if((ROOM_TORCH OR ROOM_TENSORS) AND NOT ACCELERATE_TORCH)
     return()
   endif()

@@ -6,14 +6,14 @@
 
 namespace accelerate::comm {
 
-MemoryReach memory_reach(const Group& group) {
+MemoryAccess memory_access(const Group& group) {
   if (group.size() == 1) return {};
   auto* memory = SharedMemoryBackend::of(*group.connection());
   if (!memory) return {};
-  if (!memory->memory_reach()) {
+  if (!memory->memory_access()) {
     group.connection()->run_recorded("the attempt to reach each other's memory", 0, [&] { memory->probe_memory(); });
   }
-  return *memory->memory_reach();
+  return *memory->memory_access();
 }
 
 std::shared_ptr<shared_memory::Segment> shared_zeros(const Group& group, size_t bytes,

@@ -72,7 +72,7 @@ void OptimizerSharding::add(const std::shared_ptr<parallel::Replicas>& replicas)
   remove_replaced_by(*replicas);
   assert(models_.empty() || group().size() == replicas->group().size());
   models_.push_back({.replicas = replicas});
-  shares_memory_ = is_adam(optimizer_) && comm::memory_reach(group()).shared;
+  shares_memory_ = is_adam(optimizer_) && comm::memory_access(group()).shared;
   for_each_sharded_parameter(
       [this](const at::Tensor& parameter) { keeps_state_shards_ |= !has_shared_state(parameter); });
   for_each_sharded_state([this](const at::Tensor& parameter, at::Tensor& state) {
@@ -189,7 +189,7 @@ bool sharding_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas&
     }
   }
   if (num_elements < kLeastTotal) return false;
-  const auto reach = comm::memory_reach(replicas.group());
+  const auto reach = comm::memory_access(replicas.group());
   return reach.shared && reach.direct;
 }
 

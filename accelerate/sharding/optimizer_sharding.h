@@ -110,7 +110,7 @@ bool steps_any_of(torch::optim::Optimizer& optimizer, const parallel::Replicas& 
 
 /// Whether to shard the step of `optimizer` by default. It must be safe: every rank can still read the whole state. It
 /// must be faster: ranks write results directly to each other's memory, and there are enough parameters. True for Adam
-/// and AdamW only. Not collective once memory_reach() of the ranks is known.
+/// and AdamW only. Not collective once memory_access() of the ranks is known.
 bool sharding_pays(torch::optim::Optimizer& optimizer, const parallel::Replicas& replicas);
 
 }  // namespace accelerate::sharding

@@ -45,7 +45,7 @@ struct SharedTensors {
 /// Creates zeros with the shapes, types and strides of `like`, which are dense CPU tensors. All ranks see what one
 /// writes; the caller orders accesses with collectives. `own` are the slices that this rank writes most: it touches
 /// them first, so that their pages are on its NUMA node. Together the slices of all ranks cover everything. Collective;
-/// requires comm::memory_reach().shared. Throws Error on all ranks if memory runs out. `what` appears in errors.
+/// requires comm::memory_access().shared. Throws Error on all ranks if memory runs out. `what` appears in errors.
 SharedTensors shared_zeros(const comm::Group& group, const std::vector<at::Tensor>& like, const std::vector<Slice>& own,
                            const std::string& what);
 

@@ -303,7 +303,7 @@ void SharedMemoryBackend::probe_memory() {
     } catch (const Error&) {
       // A rank has run out of memory or descriptors, and all ranks know it. This was only a probe.
     }
-    memory_reach_ = {.shared = shared, .direct = peer_memory_->reachable()};
+    memory_access_ = {.shared = shared, .direct = peer_memory_->reachable()};
   });
 }
 

@@ -80,8 +80,8 @@ class SharedMemoryBackend : public c10d::Backend {
   void all_gather_slices(const std::vector<std::span<std::byte>>& arrays, const SlicePlan& plan,
                          const std::function<void(size_t round)>& compute);
 
-  /// See comm::memory_reach. Not set before probe_memory(), which is collective.
-  const std::optional<MemoryReach>& memory_reach() const { return memory_reach_; }
+  /// See comm::memory_access. Not set before probe_memory(), which is collective.
+  const std::optional<MemoryAccess>& memory_access() const { return memory_access_; }
   void probe_memory();
 
   /// See shared_memory::shared_zeros.
@@ -138,7 +138,7 @@ class SharedMemoryBackend : public c10d::Backend {
   uint64_t num_operations_ = 0;
   at::Tensor scratch_;                                    // in the heap, for tensors outside of it
   std::optional<shared_memory::PeerMemory> peer_memory_;  // probed on first use
-  std::optional<MemoryReach> memory_reach_;
+  std::optional<MemoryAccess> memory_access_;
   std::map<int64_t, Watch> watches_;
   int64_t num_watches_ = 0;
   std::mutex collective_mutex_;
