@@ -28,8 +28,8 @@ MemoryAccess memory_access(const Group& group);
 
 /// Creates a zeroed segment of `bytes`. All ranks see what one writes; the caller orders accesses with collectives.
 /// `own` are the ranges that this rank writes most: it touches them first, so that their pages are on its NUMA node.
-/// Together the ranges of all ranks cover what is used. Collective; requires memory_access().shared. Throws Error on all
-/// ranks if memory runs out. `what` appears in errors.
+/// Together the ranges of all ranks cover what is used. Collective; requires memory_access().shared. Throws Error on
+/// all ranks if memory runs out. `what` appears in errors.
 std::shared_ptr<shared_memory::Segment> shared_zeros(const Group& group, size_t bytes,
                                                      const std::vector<shared_memory::Range>& own,
                                                      const std::string& what);

@@ -96,7 +96,7 @@ TEST_CASE("weights that are missing, damaged or no weights are refused with the 
   CHECK(mentions(refusal(), "neither model.safetensors nor pytorch_model.bin"));
 
   accelerate::tensors::save_torch_file(TorchValue::list({at::ones({1})}), bin);
-  CHECK(mentions(refusal(), "pytorch_model.bin: holds a list"));
+  CHECK(mentions(refusal(), "pytorch_model.bin: contains a list"));
   accelerate::tensors::save_torch_file(TorchValue::dict({{"wte.weight", at::ones({11, 4})}, {"epoch", 3}}), bin);
   CHECK(mentions(refusal(), "pytorch_model.bin: does not contain the weights of a model: a int"));
   directory.write("pytorch_model.bin", directory.read("pytorch_model.bin").substr(0, 200));

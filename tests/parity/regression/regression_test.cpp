@@ -7,9 +7,9 @@
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "accelerate/accelerator.h"
+#include "accelerate/base/scope.h"
 #include "accelerate/data/tensor_dataset.h"
 #include "accelerate/operations.h"
-#include "accelerate/base/scope.h"
 #include "tests/parity/recorded.h"
 #include "tests/support/rank_test.h"
 #include "tests/support/torch.h"
