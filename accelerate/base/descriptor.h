@@ -2,16 +2,10 @@
 
 // An owned file descriptor, a pipe of two, and writing all bytes to one.
 
-#include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
-
-#include "accelerate/base/error.h"
 
 namespace accelerate {
 
@@ -45,27 +39,10 @@ struct Pipe {
 };
 
 /// Throws Error that begins with `problem`, such as "rank 3 cannot be started", if the system is out of descriptors.
-inline Pipe open_pipe(std::string_view problem) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) fail(problem, ": pipe: ", std::strerror(errno));
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
+Pipe open_pipe(std::string_view problem);
 
 /// Writes all bytes despite partial writes, and blocks while the descriptor is full. Returns false on an error, such as
 /// a closed pipe; errno has the reason.
-inline bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(written));
-    } else if (errno == EAGAIN) {
-      pollfd room{descriptor, POLLOUT, 0};
-      ::poll(&room, 1, -1);
-    } else if (errno != EINTR) {
-      return false;
-    }
-  }
-  return true;
-}
+bool write_all(int descriptor, std::string_view bytes);
 
 }  // namespace accelerate

@@ -137,6 +137,6 @@ TEST_CASE("what does not fit is refused with the remedy") {
   CHECK(failure([] { load("glue"); }) == Contains("load(\"glue\", \"mrpc\")"));
   CHECK(failure([] { load("glue", "mrcp"); }) == Contains("did you mean 'mrpc'?"));
   CHECK(failure([] { load("f1", "mrpc"); }) == Contains("has no variant 'mrpc'"));
-  CHECK(failure([] { combine({"f1", "f1"}); }) == Contains("'f1' is named twice"));
+  CHECK(failure([] { combine({"f1", "f1"}); }) == Contains("'f1' is given twice"));
   CHECK(failure([] { combine({"f1", "perplexity"}); }) == Contains("cannot be combined"));
 }
