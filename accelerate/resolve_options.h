@@ -10,6 +10,7 @@
 
 namespace accelerate {
 
+/// The value of the options, else the environment's, else none.
 precision::MixedPrecision resolve_precision(const AcceleratorOptions& options);
 
 /// Throws Error if `project_dir` is set in two places to different directories, or if total_limit is below 1.

@@ -45,6 +45,7 @@ struct MachinePlace {
   bool operator==(const MachinePlace&) const = default;
 };
 
+/// The place of `rank` in the list of machines.
 MachinePlace place_of(const Machines& machines, int rank);
 
 /// Whether all machines have the same number of ranks.

@@ -9,6 +9,7 @@
 
 namespace accelerate::metrics {
 
+/// Each computes one score of `matrix` and appends it to `scores`, under `name`.
 void add_accuracy(const std::string& name, const ConfusionMatrix& matrix, const ComputeOptions& options,
                   Scores& scores);
 void add_precision(const std::string& name, const ConfusionMatrix& matrix, const ComputeOptions& options,

@@ -10,6 +10,7 @@
 
 namespace accelerate::metrics {
 
+/// Sums the losses of tokens over batches.
 class TokenLosses {
  public:
   /// Logits [..., vocabulary] and labels [...]; labels of -100 are ignored. Without labels, `predictions` are losses.

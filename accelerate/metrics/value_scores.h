@@ -31,6 +31,7 @@ void add_pearson(const std::string& name, const ValuePairs& pairs, const Compute
 /// and where a number is NaN.
 void add_spearman(const std::string& name, const ValuePairs& pairs, const ComputeOptions& options, Scores& scores);
 
+/// The mean of the squared or absolute differences.
 void add_mse(const std::string& name, const ValuePairs& pairs, const ComputeOptions& options, Scores& scores);
 void add_mae(const std::string& name, const ValuePairs& pairs, const ComputeOptions& options, Scores& scores);
 

@@ -69,6 +69,7 @@ struct DescribedCall {
 /// The error of rank `self` if ranks called different collectives: what each rank called.
 std::string describe_mismatch(const std::string& self, const std::vector<DescribedCall>& calls);
 
+/// The names that errors show.
 const char* name_of(Operation operation);
 const char* name_of(DataType type);
 const char* name_of(Reduction reduction);

@@ -24,8 +24,10 @@ inline uint32_t choose(bool condition, uint32_t yes, uint32_t no) {
   return (yes & mask) | (no & ~mask);
 }
 
+/// Exact: every half-precision number is a float.
 inline float widen(BFloat16 value) { return std::bit_cast<float>(uint32_t{value.bits} << 16); }
 
+/// Exact, with subnormal numbers, infinities and NaN.
 inline float widen(Float16 value) {
   uint32_t magnitude = (value.bits & 0x7fffu) << 13;
   // The product changes the exponent bias from 15 to 127. It also converts subnormal halves to normal floats.

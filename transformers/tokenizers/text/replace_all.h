@@ -31,6 +31,7 @@ inline void replace_all(std::string& text, std::string_view from, std::string_vi
   text = std::move(result);
 }
 
+/// Removes the spaces that English has before punctuation and contractions only after tokenization, as Python does.
 inline void remove_english_spaces(std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kReplacements[] = {
       {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
